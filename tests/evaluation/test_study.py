@@ -313,6 +313,37 @@ def test_predictions_are_those_behind_the_honest_error(judge):
     assert np.mean(made.truth != made.predicted) == pytest.approx(study.honest["error"])
 
 
+def test_predictions_inside_and_beyond_the_margin_are_counted(cancer):
+    made, card = cancer.predictions, cancer.card
+    by_machines = ~np.isnan(made.margins)
+    judges = cancer.answers.nested[SMALLEST]
+    chosen = [judges.contest.triples[t].judge for t in judges.chosen.tolist()]
+    sizes = cancer.comparison.n_test[judges.contest.splits]
+    own = [judge in ("svc-linear", "svc-rbf", "linear", "rbf") for judge in chosen]
+    assert by_machines.sum() == sum(size for size, good in zip(sizes, own, strict=True) if good) > 0
+    side = np.where(made.predicted == 1, 1.0, -1.0)
+    values = (side * made.values[:, 0])[by_machines]
+    np.testing.assert_array_equal(made.margins[by_machines], values)
+    assert (values >= 0).all()
+    right = (made.truth == made.predicted)[by_machines]
+    inside = values < 1 - 1e-3
+    part = card.margin.parts["inside"]
+    assert part.n_samples == inside.sum() > 0
+    assert part.fraction.value == pytest.approx(inside.mean())
+    assert part.accuracy.value == pytest.approx(right[inside].mean())
+    beyond = card.margin.parts["beyond"]
+    assert beyond.accuracy.value > part.accuracy.value
+    assert card.margin.boundary_distance is None
+    assert card.to_dict()["margin"]["parts"]["inside"]["n_samples"] == inside.sum()
+
+
+def test_judges_without_a_margin_have_none_in_the_card():
+    study = make_study(load("breast_cancer"), ["fisher"], "tree", sizes=[2], **QUICK)
+    assert np.isnan(study.predictions.margins).all() and study.card.margin is None
+    several = make_study(load("iris"), ["fisher"], "svc-linear", sizes=[2], **QUICK)
+    assert several.predictions.margins is None and several.card.margin is None
+
+
 def test_a_grid_of_one_setting_is_the_setting_of_the_answer():
     study = make_study(load("iris"), ["fisher"], "tree", sizes=[1, 2], tune="coarse", **QUICK)
     assert study.most_accurate.params == {"min_samples_leaf": 5}

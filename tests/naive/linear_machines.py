@@ -43,12 +43,12 @@ def objective(name, X, y, c, lam, mu, w, b):
     return losses(name, X, y, c, w, b) + float(lam @ np.abs(w)) + 0.5 * mu * float(w @ w)
 
 
-def minimum(name, X, y, c, lam, mu, steps=20_000):
+def minimum(name, X, y, c, lam, mu, steps=20_000, intercept=True):
     """Weights and intercept of the least objective."""
     if name == "hinge":
-        return _hinge(X, y, c, lam, mu)
+        return _hinge(X, y, c, lam, mu, intercept)
     n, p = X.shape
-    A = np.column_stack([X, np.ones(n)])
+    A = np.column_stack([X, np.full(n, float(intercept))])
     size = 1.0 / (CURVATURE[name] * np.linalg.norm(A * np.sqrt(c)[:, None], 2) ** 2 + mu)
     threshold = np.append(lam, 0.0)
     ridge = np.append(np.full(p, mu), 0.0)
@@ -67,7 +67,7 @@ def minimum(name, X, y, c, lam, mu, steps=20_000):
     return v[:-1], float(v[-1])
 
 
-def _hinge(X, y, c, lam, mu):
+def _hinge(X, y, c, lam, mu, intercept):
     """Variables: both parts of the weights, the intercept, the slacks."""
     n, p = X.shape
     P = np.zeros((2 * p + 1 + n, 2 * p + 1 + n))
@@ -75,7 +75,9 @@ def _hinge(X, y, c, lam, mu):
     P[: 2 * p, : 2 * p] = mu * np.block([[eye, -eye], [-eye, eye]])
     q = np.concatenate([lam, lam, [0.0], c])
     Z = y[:, None] * X
-    margins = np.hstack([-Z, Z, -y[:, None], -np.eye(n)])
+    margins = np.hstack([-Z, Z, -y[:, None] * intercept, -np.eye(n)])
+    if not intercept:
+        P[2 * p, 2 * p] = 1.0  # what counts nowhere is zero
     signs = np.zeros((2 * p + n, 2 * p + 1 + n))
     for k, place in enumerate([*range(2 * p), *range(2 * p + 1, 2 * p + 1 + n)]):
         signs[k, place] = -1.0

@@ -182,6 +182,16 @@ def test_groups_hold_the_rows_of_each_class(shown):
     assert groups.code.tolist() == full_study().dataset.y.tolist()
 
 
+def test_the_card_says_how_sure_the_machines_were(tree):
+    margin = full_study().card.margin
+    shown = [one for one in tree.one("card").all("table") if "Inside the margin" in one.text]
+    assert len(shown) == 1
+    part = margin.parts["inside"]
+    assert f"{part.n_samples:g}" in shown[0].text and f"{part.accuracy.value:.3f}" in shown[0].text
+    made = sum(part.n_samples for part in margin.parts.values())
+    assert f"Of the {made:g} predictions made by machines with a margin" in tree.one("card").text
+
+
 def test_the_confusion_matrix_holds_its_counts(tree):
     table = next(
         t for t in tree.one("card").all("table") if "shaded" in t.attributes.get("class", "")

@@ -25,7 +25,7 @@ def matrix(m, seed, twins=False):
 
 def span(values, U):
     """The subspace of these eigenvectors."""
-    return Span(np.ascontiguousarray(U.T), np.diag(values**-0.5))
+    return Span(np.ascontiguousarray(U.T), np.diag(values**-0.5), np.diag(values))
 
 
 def general_solver(values, U, p):
@@ -94,9 +94,9 @@ def test_several_rounds_over_many_constraints():
 
 
 def test_a_subspace_without_weights_is_reported():
-    opposed = Span(np.array([[0.8, -0.6, 0.1]]), np.eye(1))
+    opposed = Span(np.array([[0.8, -0.6, 0.1]]), np.eye(1), np.eye(1) / 1.01)
     assert solve_in_subspace(opposed, np.zeros(3)).status is Status.INFEASIBLE
-    balanced = Span(np.array([[1.0, -1.0]]), np.eye(1))
+    balanced = Span(np.array([[1.0, -1.0]]), np.eye(1), np.eye(1) / 2)
     assert solve_in_subspace(balanced, np.zeros(2)).status is Status.INFEASIBLE
 
 

@@ -121,6 +121,113 @@ def test_systems_that_are_too_large_are_solved_by_conjugate_gradients(loss):
 
 
 @every_loss
+@every_convex
+@pytest.mark.parametrize("shape", [(30, 5), (12, 20)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_minimum_without_an_intercept_is_that_of_the_oracle(loss, penalty, shape, kind):
+    X, y = drawn(loss, *shape)
+    c, rho = np.linspace(0.5, 1.5, len(y)), CONVEX[penalty]
+    fitted = machine(loss, penalty, fit_intercept=False).fit(kind(X), y, sample_weight=c)
+    w, b = weights_of(fitted)
+    assert b == 0.0
+    problem = (X, y, 0.5 * c, np.full(X.shape[1], rho), 1.0 - rho)
+    assert fitted.objective_ == pytest.approx(naive.objective(loss, *problem, w, b), rel=1e-9)
+    oracle = naive.minimum(loss, *problem, intercept=False)
+    assert abs(oracle[1]) < 1e-12
+    least = naive.objective(loss, *problem, *oracle)
+    assert fitted.objective_ <= least * (1 + 1e-8)
+    assert fitted.dual_objective_ <= least * (1 + 1e-8)
+    assert least <= fitted.objective_ * (1 + 1e-5)
+    assert 0 <= fitted.duality_gap_ <= 1e-9 * fitted.objective_
+    assert fitted.objective_ > machine(loss, penalty).fit(X, y, sample_weight=c).objective_
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", ["l1", "l1l2"])
+def test_paths_without_an_intercept_begin_where_the_first_feature_enters(loss, penalty):
+    X, y = drawn(loss, 40, 8, seed=5)
+    one = machine(loss, penalty, fit_intercept=False)
+    path = one.path(X, y, n_values=6, span=50.0)
+    assert not path.intercepts.any() and path.n_nonzero[0] == 0 < path.n_nonzero[1]
+    for C, coef in zip(path.Cs[1:], path.coefs[1:], strict=True):
+        cold = clone(one).set_params(C=float(C)).fit(X, y)
+        np.testing.assert_allclose(np.ravel(cold.coef_), coef, atol=1e-4)
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", ["l0", "l0l2", "arom"])
+def test_other_penalties_without_an_intercept_use_a_constant_column_as_a_feature(loss, penalty):
+    X, y = drawn(loss, 60, 4, seed=6)
+    if loss == "tube":
+        y = y + 3.0
+    else:
+        y[np.argsort(X[:, 0])[20:]] = 1.0  # more of one class: the constant is worth its penalty
+    wide = np.column_stack([X, np.full(len(y), 2.0)])
+    fitted = machine(loss, penalty, C=3.0, tol=1e-7, fit_intercept=False).fit(wide, y)
+    w, b = weights_of(fitted)
+    assert b == 0.0 and w[-1] != 0.0
+    far = fitted.predict(
+        wide + np.array([0, 0, 0, 0, 1e3])
+    )  # it is the column that decides, not a constant
+    assert len(np.unique(np.sign(far))) == 1
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared"])
+def test_large_systems_without_an_intercept(loss):
+    """Conjugate gradients, descent on columns, and coordinates of the samples."""
+    X, y = drawn(loss, 1000, 300, seed=2)
+    exact = machine(loss, "l2", C=0.01, fit_intercept=False).fit(X, y)
+    with watched(newton, "_conjugate_step") as calls:
+        found = machine(loss, "l2", C=0.01, fit_intercept=False).fit(sparse.csr_array(X), y)
+    assert calls
+    np.testing.assert_allclose(found.coef_, exact.coef_, atol=1e-4)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 700)) * (rng.random((60, 700)) < 0.5)
+    y = np.where(X[:, :30].sum(axis=1) + rng.normal(size=60) > 0, 1.0, -1.0)
+    with watched(newton, "descend_columns") as calls:
+        dense = machine(loss, "l1l2", l1_ratio=0.1, C=0.3, fit_intercept=False).fit(X, y)
+        thin = clone(dense).fit(sparse.csr_array(X), y)
+    assert calls
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-4)
+    assert thin.duality_gap_ <= 1e-9 * thin.objective_
+    ridge = machine(loss, "l2", fit_intercept=False).fit(X, y)
+    assert ridge.duality_gap_ <= 1e-9 * ridge.objective_
+    with_constant = machine(loss, "l2").fit(X, y)
+    assert with_constant.objective_ < ridge.objective_
+
+
+def test_peers_without_an_intercept(wdbc):
+    Z, y = wdbc
+    far = Z + 0.3
+    ours = LinearMachine(0.1, loss="logistic", fit_intercept=False, tol=1e-10).fit(far, y)
+    theirs = LogisticRegression(C=0.1, tol=1e-12, max_iter=10_000, fit_intercept=False).fit(far, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    hinge = LinearMachine(0.1, loss="hinge", fit_intercept=False, tol=1e-9).fit(far, y)
+    peer = LinearSVC(C=0.1, loss="hinge", fit_intercept=False, tol=1e-9, max_iter=10**6)
+    np.testing.assert_allclose(hinge.coef_, peer.fit(far, y).coef_, atol=1e-4)
+    X, t = load_diabetes(return_X_y=True)
+    n = len(t)
+    lasso = LinearMachineRegressor(0.001, penalty="l1", fit_intercept=False, tol=1e-10).fit(X, t)
+    peer = Lasso(1 / (2 * n * 0.001), fit_intercept=False, tol=1e-12, max_iter=10**6).fit(X, t)
+    np.testing.assert_allclose(lasso.coef_, peer.coef_, atol=1e-4)
+    ridge = LinearMachineRegressor(0.5, penalty="l2", fit_intercept=False).fit(X, t)
+    peer = Ridge(1.0, fit_intercept=False).fit(X, t)
+    np.testing.assert_allclose(ridge.coef_, peer.coef_, rtol=1e-5)
+    assert lasso.intercept_ == ridge.intercept_ == 0.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+def test_warm_starts_forget_an_intercept_that_is_left_out(loss):
+    X, y = drawn(loss, 40, 5, seed=7)
+    one = LinearMachine(loss=loss, warm_start=True, tol=1e-9).fit(X, y)
+    assert one.intercept_[0] != 0.0
+    one.set_params(fit_intercept=False).fit(X, y)
+    cold = LinearMachine(loss=loss, fit_intercept=False, tol=1e-9).fit(X, y)
+    assert one.intercept_[0] == 0.0
+    np.testing.assert_allclose(one.coef_, cold.coef_, atol=1e-4)
+
+
+@every_loss
 @pytest.mark.parametrize("penalty", COUNTING)
 def test_counting_penalties_end_where_no_tangent_leads_further(loss, penalty):
     X, y = drawn(loss, 30, 6, seed=3)

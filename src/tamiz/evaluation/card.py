@@ -28,6 +28,7 @@ from tamiz.evaluation.measures import (
     several_metrics,
 )
 from tamiz.search.judges import last_step
+from tamiz.svm.confidence import MarginConfidence
 from tamiz.validation import (
     all_classes,
     check_counts,
@@ -195,10 +196,28 @@ class ReportCard:
             truth, guess = read_labels("y", y), read_labels("y_pred", predicted)
             weight = check_sample_weight(options.get("sample_weight"), len(truth))
             named = {name: options[name] for name in _INTERVALS if name in options}
-            made = _table(np.zeros((2, 2)), np.zeros((2, 2)), [], _Options(**named))
             right = np.array([a == b for a, b in zip(truth, guess, strict=True)], dtype=bool)
-            card.margin = margin_report(confidence, right, weight, made)
+            card.take_margin(confidence, right, weight, **named)
         return card
+
+    def take_margin(
+        self, seen: MarginConfidence, right: np.ndarray, weight: np.ndarray, **intervals: Any
+    ) -> None:
+        """Set ``margin``: where predictions lie, seen from the margin, and which were right.
+
+        Parameters
+        ----------
+        seen : MarginConfidence
+            What machines with a margin say of their predictions.
+        right : array of bool
+            Which of these predictions were right.
+        weight : array
+            Weights of their samples.
+        **intervals
+            ``confidence`` and the other options of :func:`report_card` for intervals.
+        """
+        made = _table(np.zeros((2, 2)), np.zeros((2, 2)), [], _Options(**intervals))
+        self.margin = margin_report(seen, right, weight, made)
 
     # ------------------------------------------------------------------ reading
 

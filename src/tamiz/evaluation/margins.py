@@ -26,7 +26,7 @@ class MarginReport(NamedTuple):
     """Predictions inside, on and beyond the margin of a machine, and their distances."""
 
     parts: dict[str, MarginPart]  # by place: "beyond", "on" and "inside"
-    boundary_distance: tuple[float, float, float]  # quartiles, in feature space
+    boundary_distance: tuple[float, float, float] | None  # quartiles, in feature space
     support_distance: tuple[float, float, float] | None  # of that to the nearest support vector
 
     def lines(self) -> list[str]:
@@ -96,15 +96,14 @@ def margin_report(
             proportion(table, hits, row, f"no prediction is {place} the margin."),
             float(counts[k].sum()),
         )
-    near = confidence.support_distance
     return MarginReport(
-        parts,
-        _quartiles(confidence.boundary_distance),
-        None if near is None else _quartiles(near),
+        parts, _quartiles(confidence.boundary_distance), _quartiles(confidence.support_distance)
     )
 
 
-def _quartiles(values: np.ndarray) -> tuple[float, float, float]:
+def _quartiles(values: np.ndarray | None) -> tuple[float, float, float] | None:
+    if values is None:
+        return None
     with np.errstate(invalid="ignore"):
         low, middle, high = np.quantile(values, _QUARTERS)
     return float(low), float(middle), float(high)

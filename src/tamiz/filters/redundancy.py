@@ -137,7 +137,7 @@ def subspace(similarity: Similarity, rank_tol: float, exact_diagonal: bool) -> R
         smallest=float(values[0]),
         n_left_out=int((~keep).sum()),
         n_negative=int((values < -floor).sum()),
-        span=None if exact_diagonal else Span(np.ascontiguousarray(U.T), np.diag(kept**-0.5)),
+        span=None if exact_diagonal else _span_of(U, kept),
         matrix=matrix,
     )
 
@@ -181,12 +181,28 @@ def nystroem(
     )
 
 
+def _span_of(vectors: np.ndarray, values: np.ndarray) -> Span:
+    """The space of these eigenvectors, scaled by their eigenvalues."""
+    return Span(np.ascontiguousarray(vectors.T), np.diag(values**-0.5), np.diag(values))
+
+
 def _span(R: np.ndarray, G: np.ndarray) -> Span:
-    """The space of the eigenvectors of ``R'GG'R``, scaled by its eigenvalues."""
+    """The space of the eigenvectors of ``R'GG'R``, scaled by its eigenvalues.
+
+    In any orthogonal basis of it the problem is the same: with ``S = G'RR'G``, ``L = R'GS⁻¹`` is
+    one, and where all eigenvalues of ``S`` count, they need not be computed.
+    """
     with one_blas_thread():
-        values, P = np.linalg.eigh(G.T @ (R @ R.T) @ G)
+        S = G.T @ (R @ R.T) @ G
+        S = 0.5 * (S + S.T)
+        floor = _RELATIVE_FLOOR * max(float(np.abs(S).sum(axis=1).max()), np.finfo(float).tiny)
+        if _exceeds(S, floor):  # no eigenvalue exceeds the largest sum of a row
+            factor = linalg.cho_factor(S, check_finite=False)
+            return Span(R, linalg.cho_solve(factor, G.T, check_finite=False).T.copy(), S)
+        values, P = np.linalg.eigh(S)
     keep = values > _RELATIVE_FLOOR * values[-1]
-    return Span(R, G @ (P[:, keep] / values[keep]))
+    values, P = values[keep], P[:, keep]
+    return Span(R, G @ (P / values), np.diag(values))
 
 
 class _Inverse(NamedTuple):

@@ -59,6 +59,7 @@ class Span(NamedTuple):
 
     rows: np.ndarray  # k × M
     mix: np.ndarray  # k × rank
+    metric: np.ndarray  # (L'L)⁻¹, rank × rank: who makes the span knows it
 
     def weights(self, z: np.ndarray) -> np.ndarray:
         """``Lz``."""
@@ -70,8 +71,7 @@ class Span(NamedTuple):
 
     def coordinates(self, x: np.ndarray) -> np.ndarray:
         """The ``z`` whose weights are nearest to ``x``."""
-        gram = self.mix.T @ (self.rows @ self.rows.T) @ self.mix
-        return np.asarray(np.linalg.solve(gram, self.project(x)))
+        return np.asarray(self.metric @ self.project(x))
 
     def normals(self, index: np.ndarray) -> np.ndarray:
         """Some rows of ``L``."""
@@ -142,7 +142,7 @@ def solve_in_subspace(
 
     >>> import numpy as np
     >>> from tamiz.solvers.subspace import Span, solve_in_subspace
-    >>> span = Span(np.array([[0.6, 0.8]]), np.eye(1))
+    >>> span = Span(np.array([[0.6, 0.8]]), np.eye(1), np.eye(1))
     >>> solve_in_subspace(span, np.array([0.0, -1.0])).a.round(3).tolist()
     [0.429, 0.571]
     """

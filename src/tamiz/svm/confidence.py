@@ -22,7 +22,7 @@ class MarginConfidence(NamedTuple):
     """Where predictions lie, one number for each sample."""
 
     values: np.ndarray  # decision value in favour of the predicted class, in units of the margin
-    boundary_distance: np.ndarray  # from the boundary, in feature space; negative: other side
+    boundary_distance: np.ndarray | None  # from the boundary, in feature space; < 0: other side
     support_distance: np.ndarray | None  # to the nearest support vector, in feature space
     tol: float  # how far from 1 a value may be to count as on the margin
 

@@ -4,7 +4,8 @@ r"""Linear machines over the product of losses and penalties: a classifier and a
 
     \min_{w, b} \; C \sum_i s_i\, L(y_i, \langle w, x_i\rangle + b) + \Omega(w)
 
-Who solves which pair stands in :mod:`tamiz.svm.loss_penalty`. The intercept is never penalised.
+Who solves which pair stands in :mod:`tamiz.svm.loss_penalty`. The intercept is never penalised; it
+may be left out.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.svm.loss_penalty import (
     CLASSIFIER_LOSSES,
+    OFF_CENTRE,
     PENALTIES,
     REGRESSOR_LOSSES,
     LossEngine,
@@ -37,6 +39,7 @@ from tamiz.svm.loss_penalty import (
     Mixture,
     SolverLimits,
     Table,
+    Weighed,
 )
 from tamiz.validation import (
     TOO_LARGE,
@@ -52,6 +55,7 @@ from tamiz.validation import (
     depth_of_caller,
     far_point,
     integer_from,
+    near_zero,
     positive_numbers,
     real_number,
     unchanged_on_error,
@@ -63,6 +67,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "penalty": [StrOptions(set(PENALTIES))],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     "a": [_POSITIVE],
+    "fit_intercept": ["boolean"],
     "tol": [_POSITIVE],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "warm_start": ["boolean"],
@@ -73,12 +78,29 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 class _Samples(NamedTuple):
     """What ``fit`` and ``path`` make of their arguments."""
 
-    X: Any  # samples that have weight, measured from the centre
+    kept: _Kept
     targets: list[np.ndarray]  # of each machine
-    weight: np.ndarray
-    centre: np.ndarray | None
     shift: float  # of the target
     classes: np.ndarray | None
+
+    @property
+    def X(self) -> Any:
+        """Samples that have weight, measured from the centre."""
+        return self.kept.X
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Their weights."""
+        return self.kept.weight
+
+    @property
+    def centre(self) -> np.ndarray | None:
+        """What the samples are measured from; None: the origin."""
+        return self.kept.centre
+
+    def table(self, intercept: bool) -> Table:
+        """The samples as solvers ask for them."""
+        return Table(self.kept.X, intercept, self.kept.near)
 
 
 class LinearPath(NamedTuple):
@@ -151,6 +173,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
     penalty: str
     l1_ratio: float
     a: float
+    fit_intercept: bool
     tol: float
     max_iter: int
     warm_start: bool
@@ -206,7 +229,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         """
         self._validate_params()
         samples = clone(self)._samples(X, y, sample_weight)
-        table, engine = Table(samples.X), self._engine()
+        table, engine = samples.table(self.fit_intercept), self._engine()
         grid = self._grid(Cs, n_values, span, samples, table, engine)
         rows: list[list[MachineFit]] = []
         try:
@@ -242,7 +265,9 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         slope = PENALTIES[self.penalty].slope(Mixture(self.l1_ratio, self.a))
         if slope == 0.0:
             return np.geomspace(span**-0.5, span**0.5, n_values) if n_values > 1 else np.ones(1)
-        first = slope * min(engine.entry(table, y, samples.weight) for y in samples.targets)
+        first = slope * min(
+            engine.entry(Weighed(table, y, samples.weight)) for y in samples.targets
+        )
         if not np.isfinite(first):
             raise ValueError(
                 "No feature enters the path at any C: none varies, or none is related to y. Look "
@@ -265,9 +290,8 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         fits: list[MachineFit | None] = [None] * len(samples.targets)
         for k, y in enumerate(samples.targets):
             try:
-                found = penalty.fit(
-                    engine, table, y, C * samples.weight, mixture, before[k], limits
-                )
+                given = Weighed(table, y, C * samples.weight)
+                found = penalty.fit(engine, given, mixture, before[k], limits)
             except KeyboardInterrupt:
                 break
             fits[k] = found
@@ -279,7 +303,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         self._validate_params()
         samples = self._samples(X, y, sample_weight)
         check_penalties(float(self.C) * float(samples.weight.max()))
-        table, engine = Table(samples.X), self._engine()
+        table, engine = samples.table(self.fit_intercept), self._engine()
         with Progress(type(self).__name__, self.verbose) as progress:
             fits = self._machines(
                 samples, table, engine, float(self.C), self._before(samples, engine), progress
@@ -301,13 +325,15 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         if weights.shape != (len(samples.targets), samples.X.shape[1]):
             return none
         intercepts = np.atleast_1d(self.intercept_) - samples.shift
+        if not self.fit_intercept:
+            intercepts = np.zeros(len(weights))
         if samples.centre is not None:
             intercepts = intercepts + weights @ samples.centre
         begin = PENALTIES[self.penalty].begin
         return [begin(engine, w, float(b)) for w, b in zip(weights, intercepts, strict=True)]
 
     def _conclude(self, fits: list[MachineFit], samples: _Samples) -> None:
-        beta = np.array([[*one.w, one.b + samples.shift] for one in fits])
+        beta = np.array([np.append(one.w, one.b + samples.shift) for one in fits])
         self._take_weights(beta, samples)
         self.objective_ = per_machine(np.array([one.objective for one in fits]))
         lower = [one.lower for one in fits]
@@ -371,14 +397,28 @@ def _worst(fits: Sequence[MachineFit]) -> str:
     return next(s for s in ("interrupted", "stalled", "max_iter", "converged") if s in found)
 
 
-def _kept(X: Any, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray | None]:
+class _Kept(NamedTuple):
     """The samples that have weight, from a point near them; their weights, and that point."""
+
+    X: Any
+    weight: np.ndarray
+    centre: np.ndarray | None
+    near: bool | None  # whether no feature is far from zero, if that was looked at
+
+
+def _kept(X: Any, weight: np.ndarray, intercept: bool) -> _Kept:
     table = X.tocsr() if sparse.issparse(X) else X
     if not weight.all():
         used = np.flatnonzero(weight)
         table, weight = table[used], weight[used]
+    if sparse.issparse(table) or not intercept:  # without one the origin is no point like others
+        return _Kept(table, weight, None, None)
+    if near_zero(table, OFF_CENTRE):
+        return _Kept(table, weight, None, True)
     centre = far_point(table)
-    return (table if centre is None else table - centre), weight, centre
+    if centre is None:
+        return _Kept(table, weight, None, False)
+    return _Kept(table - centre, weight, centre, None)
 
 
 def _gives_probabilities(self: LinearMachine) -> bool:
@@ -422,7 +462,8 @@ class LinearMachine(LossAndPenalty, LinearDecision):
 
     The first three are convex: the answer comes with a lower bound on the minimum. The others have
     many stationary points; the answer is one of them, and ``stationarity_`` says how nearly.
-    The intercept is not penalised. Several classes: one machine per class against all others.
+    The intercept is not penalised; ``fit_intercept=False`` leaves it out. Several classes: one
+    machine per class against all others.
 
     Parameters
     ----------
@@ -436,6 +477,8 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         Fraction of the part that selects, in the penalties "l1l2" and "l0l2".
     a : float, default=5.0
         Steepness of "l0" and "l0l2": the larger, the closer to counting features.
+    fit_intercept : bool, default=True
+        Whether there is a constant. Without one the decision passes through the origin.
     class_weight : dict, "balanced" or None, default=None
         Factors of C for each class.
     tol : float, default=1e-6
@@ -521,6 +564,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         penalty: str = "l2",
         l1_ratio: float = 0.5,
         a: float = 5.0,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -532,6 +576,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.a = a
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -602,9 +647,9 @@ class LinearMachine(LossAndPenalty, LinearDecision):
             )
         if not len(codes):
             check_penalties(0.0)
-        table, factor, centre = _kept(X, factor)
+        kept_samples = _kept(X, factor, self.fit_intercept)
         signs = [np.where(codes == k, 1.0, -1.0) for k in positive_classes(len(labels.classes))]
-        return _Samples(table, signs, factor, centre, 0.0, labels.classes)
+        return _Samples(kept_samples, signs, 0.0, labels.classes)
 
     def _take_weights(self, beta: np.ndarray, samples: _Samples) -> None:
         assert samples.classes is not None
@@ -638,6 +683,8 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         Fraction of the part that selects, in the penalties "l1l2" and "l0l2".
     a : float, default=5.0
         Steepness of "l0" and "l0l2".
+    fit_intercept : bool, default=True
+        Whether there is a constant; without one the values at the origin are zero.
     tol : float, default=1e-6
         Duality gap that is accepted, relative to the objective.
     max_iter : int, default=1000
@@ -696,6 +743,7 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         penalty: str = "l2",
         l1_ratio: float = 0.5,
         a: float = 5.0,
+        fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -707,6 +755,7 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.a = a
+        self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -766,12 +815,12 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         target = check_regression_target(y, X.shape[0])
         weight = check_sample_weight(sample_weight, X.shape[0])
         target = target[weight > 0]
-        table, weight, centre = _kept(X, weight)
+        kept = _kept(X, weight, self.fit_intercept)
         with np.errstate(over="ignore", invalid="ignore"):
-            shift = float(np.average(target, weights=weight))
+            shift = float(np.average(target, weights=kept.weight)) if self.fit_intercept else 0.0
             if not np.isfinite(float(np.sum((target - shift) ** 2))):
                 raise ValueError(TOO_LARGE)
-        return _Samples(table, [target - shift], weight, centre, shift, None)
+        return _Samples(kept, [target - shift], shift, None)
 
     def _take_weights(self, beta: np.ndarray, samples: _Samples) -> None:
         if not np.isfinite(beta).all():

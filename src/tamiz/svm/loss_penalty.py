@@ -36,7 +36,7 @@ from tamiz.validation import near_zero
 
 #: Multiplications of one Newton system up to which tables are made dense for it.
 _SMALL_DENSE, _SMALL_SPARSE = 2e9, 2e7
-_OFF_CENTRE = 2.0  # standard deviations from which on the mean of a feature is subtracted first
+OFF_CENTRE = 2.0  # standard deviations from which on the mean of a feature is subtracted first
 _SHARPER = 1e-3  # gradient of a Newton step that ends, relative to the gap that is accepted
 _LEAST_SLOPE = 1e-6  # fraction of the slope at zero below which a concave penalty is made linear
 _STILL = 1e-3  # relative change of contributions at which rescaling ends
@@ -46,8 +46,17 @@ _MOST_OUTER = 200
 class Table:
     """The samples in the forms that solvers ask for; each is made once, for all machines."""
 
-    def __init__(self, X: Any):
+    def __init__(self, X: Any, intercept: bool = True, near: bool | None = None):
         self.X = X  # float64: C-contiguous or CSR
+        self.intercept = intercept
+        self._near = near
+
+    @property
+    def near(self) -> bool:
+        """Whether no mean of a feature is large beside its standard deviation."""
+        if self._near is None:
+            self._near = near_zero(self.X, OFF_CENTRE)
+        return self._near
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -61,7 +70,7 @@ class Table:
         The systems take the means into account by themselves, and lose no digits that matter as
         long as no mean is large beside the standard deviation.
         """
-        if sparse.issparse(self.X) or near_zero(self.X, _OFF_CENTRE):
+        if not self.intercept or sparse.issparse(self.X) or self.near:
             X, means = self.X, np.zeros(self.X.shape[1])
         else:
             X, means = centred(self.X)
@@ -79,14 +88,40 @@ class Table:
         K = self.X @ self.X.T
         return np.asarray(K.todense() if sparse.issparse(K) else K)
 
+    @cached_property
+    def mirrored(self) -> Table:
+        """Every sample and its opposite.
+
+        If their labels are opposite, too, the best intercept is zero: ``(w, b)`` and ``(w, -b)``
+        then cost the same, and what lies between them no more.
+        """
+        if sparse.issparse(self.X):
+            return Table(sparse.vstack([self.X, -self.X]).tocsr())
+        return Table(np.vstack([self.X, -self.X]))
+
+    def spread(self, c: np.ndarray) -> np.ndarray:
+        """How far a weight of one moves the values: deviations, about zero without an intercept."""
+        if self.intercept:
+            return spread_of(self.X, c)
+        squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X * self.X
+        return np.sqrt(np.asarray(squares.T @ (c / c.sum())))
+
     def times(self, alive: np.ndarray, factors: np.ndarray) -> Table:
         """Some of the features, multiplied by their factors."""
         part = self.X[:, alive]
         if sparse.issparse(part):
             part = part.tocsr(copy=True)
             part.data *= factors[part.indices]
-            return Table(part)
-        return Table(np.ascontiguousarray(part * factors))
+            return Table(part, self.intercept)
+        return Table(np.ascontiguousarray(part * factors), self.intercept)
+
+
+class Weighed(NamedTuple):
+    """The samples, their labels or targets, and what their losses cost."""
+
+    table: Table
+    y: np.ndarray
+    c: np.ndarray
 
 
 class SolverLimits(NamedTuple):
@@ -120,9 +155,7 @@ class LossEngine(Protocol):
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
@@ -131,7 +164,7 @@ class LossEngine(Protocol):
         """Minimise ``Σ c_i L_i + Σ λ_j|w_j| + μ/2 ‖w‖²``; a state of before may be the start."""
         ...
 
-    def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
+    def entry(self, given: Weighed) -> float:
         """The factor on ``c`` at which the first weight appears if every λ is one."""
         ...
 
@@ -149,20 +182,20 @@ class SmoothEngine:
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Newton steps on a working set, or on all features without an ℓ1 penalty."""
+        table, y, c = given
         if sparse.issparse(table.X) and not lam.any():  # no columns are picked
             X, means = table.X, np.zeros(table.shape[1])
         else:
             X, means = table.columns
-        problem = Composite(X, y, c, self.loss, lam, np.full(X.shape[1], mu))
+        mus = np.full(X.shape[1], mu)
+        problem = Composite(X, y, c, self.loss, lam, mus, table.intercept)
         if start is not None:
             start = start[0], start[1] + float(means @ start[0])
         found = minimise(
@@ -183,11 +216,12 @@ class SmoothEngine:
             (found.w, b),
         )
 
-    def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
+    def entry(self, given: Weighed) -> float:
         """From the pulls where no weight is: they are all that matters there."""
+        table, y, c = given
         X, _ = table.columns
         p = X.shape[1]
-        problem = Composite(X, y, c, self.loss, np.ones(p), np.zeros(p))
+        problem = Composite(X, y, c, self.loss, np.ones(p), np.zeros(p), table.intercept)
         f = np.full(len(y), best_shift(problem, np.zeros(len(y))))
         pull = float(np.abs(X.T @ dual_point(problem, f)).max(initial=0.0))
         return 1.0 / pull if pull > 0 else np.inf
@@ -205,20 +239,19 @@ class SquaredHingeEngine(SmoothEngine):
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """As the base, but for the ℓ2 penalty."""
+        table, y, c = given
         n, p = table.shape
         work = float(n) * min(n, p) ** 2
         small = _SMALL_SPARSE if sparse.issparse(table.X) else _SMALL_DENSE
-        if lam.any() or work > small or len(np.unique(y)) < 2:
-            return super().solve(table, y, c, lam, mu, start, limits)
+        if lam.any() or work > small or not table.intercept or len(np.unique(y)) < 2:
+            return super().solve(given, lam, mu, start, limits)
         cost, tol = 2.0 * c / mu, _SHARPER * limits.tol
         if p <= n:
             one = minimise_primal(table.dense, y, cost, start, tol)
@@ -244,15 +277,16 @@ class HingeEngine:
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """The engines of :class:`tamiz.embedded.L1SVM` and :class:`tamiz.embedded.L1L2SVM`."""
+        table, y, c = given
+        if not table.intercept:
+            return self._without_intercept(given, lam, mu, start, limits)
         if mu == 0.0:
             program = HingeProgram(table.X, y, c, lam)
             found = solve_hinge_program(
@@ -280,8 +314,29 @@ class HingeEngine:
             w, b, mu * one.objective, mu * (one.objective - one.gap), one.n_iter, one.status, one
         )
 
-    def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
-        """By a small linear program."""
+    def _without_intercept(
+        self,
+        given: Weighed,
+        lam: np.ndarray,
+        mu: float,
+        start: Any,
+        limits: SolverLimits,
+    ) -> MachineFit:
+        """Each sample and its opposite at half the cost: the intercept found is not needed."""
+        table, y, c = given
+        both = Weighed(table.mirrored, np.append(y, -y), 0.5 * np.append(c, c))
+        found = self.solve(both, lam, mu, start, limits)
+        w = found.w
+        hinges = np.maximum(0.0, 1.0 - y * np.asarray(table.X @ w))
+        objective = float(c @ hinges + lam @ np.abs(w) + 0.5 * mu * (w @ w))
+        return found._replace(b=0.0, objective=objective)
+
+    def entry(self, given: Weighed) -> float:
+        """By a small linear program; without an intercept every sample pulls with all its cost."""
+        table, y, c = given
+        if not table.intercept:
+            pull = float(np.abs(table.X.T @ (c * y)).max(initial=0.0))
+            return 1.0 / pull if pull > 0 else np.inf
         return float(entry_penalty(table.X, y, c, np.ones(table.shape[1])))
 
     def state(self, w: np.ndarray, b: float) -> Any:
@@ -332,16 +387,14 @@ class ConvexPenalty:
     def fit(
         self,
         engine: LossEngine,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         mixture: Mixture,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Solve it."""
         rho = self.slope(mixture)
-        return engine.solve(table, y, c, np.full(table.shape[1], rho), 1.0 - rho, start, limits)
+        return engine.solve(given, np.full(given.table.shape[1], rho), 1.0 - rho, start, limits)
 
 
 class CountingPenalty:
@@ -365,9 +418,7 @@ class CountingPenalty:
     def fit(
         self,
         engine: LossEngine,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         mixture: Mixture,
         start: Any,
         limits: SolverLimits,
@@ -388,14 +439,14 @@ class CountingPenalty:
         def solve(lam: np.ndarray, previous: Any) -> _Tangent:
             nonlocal used
             state = None if previous is None else previous.found.state
-            found = engine.solve(table, y, c, lam, 1.0 - rho, state, limits)
+            found = engine.solve(given, lam, 1.0 - rho, state, limits)
             used += found.iterations
             return _Tangent(found, lam)
 
         def objective(step: _Tangent) -> float:
             return step.smooth + penalty(np.abs(step.w))
 
-        begin = np.zeros(table.shape[1]) if start is None else start[0]
+        begin = np.zeros(given.table.shape[1]) if start is None else start[0]
         result = successive_linearisation(
             solve, objective, slopes, begin, tol=limits.tol, max_iter=_MOST_OUTER
         )
@@ -442,21 +493,20 @@ class RescaledPenalty:
     def fit(
         self,
         engine: LossEngine,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         mixture: Mixture,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Train and rescale until contributions stand still."""
-        run = Rescaling(spread_of(table.X, c), True, _STILL)
+        table = given.table
+        run = Rescaling(table.spread(given.c), True, _STILL)
         used = 0
 
         def train(alive: np.ndarray, z: np.ndarray, progress: Progress) -> MachineFit:
             nonlocal used
-            scaled = table.times(alive, z[alive])
-            found = engine.solve(scaled, y, c, np.zeros(len(alive)), 1.0, None, limits)
+            scaled = given._replace(table=table.times(alive, z[alive]))
+            found = engine.solve(scaled, np.zeros(len(alive)), 1.0, None, limits)
             used += found.iterations
             return found
 

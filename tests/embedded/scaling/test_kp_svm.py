@@ -105,6 +105,44 @@ def test_rules_of_stopping(rule, chosen):
     assert state.history == [20.0, 10.0, 9.0, 8.0]
 
 
+@pytest.mark.parametrize("limit", [0.5, 1.0])
+def test_rates_stay_below_the_limit(limit):
+    X, y = clouds(1, n=100, noise=4)
+    free = KPSVM(gamma=0.25, limit_total=False).fit(X, y)
+    assert free.scale_.max() > 0.5
+    selector = KPSVM(gamma=0.25, max_factor=limit).fit(X, y)
+    assert selector.scale_.max() == pytest.approx(0.5 * limit)
+    assert set(selector.order_[:2]) == {0, 1}
+    assert (np.diff(selector.history_) <= 0).all()
+    check_common(selector, X, y)
+
+
+def test_a_limit_that_is_not_reached_changes_nothing():
+    X, y = clouds(1, n=80, noise=5)
+    free = KPSVM(limit_total=False).fit(X, y)
+    wide = KPSVM(max_factor=1e3).fit(X, y)
+    np.testing.assert_array_equal(wide.scale_, free.scale_)
+    np.testing.assert_array_equal(wide.history_, free.history_)
+
+
+def test_the_end_of_a_descent_in_the_box_is_stationary():
+    X, y = clouds(1, n=60, noise=2)
+    selector = KPSVM(4, gamma=0.3, max_factor=1.0, penalty=0.0, tol=1e-9, max_iter=3000).fit(X, y)
+    top = np.sqrt(0.3)
+    signs = np.where(y == 1, 1.0, -1.0)
+
+    def value(v):
+        return dual_optimum(gaussian(X, v), signs, np.ones(60))
+
+    slope = np.array(
+        [(value(selector.scale_ + h) - value(selector.scale_ - h)) / 2e-4 for h in 1e-4 * np.eye(4)]
+    )
+    inside = (selector.scale_ > 0) & (selector.scale_ < top)
+    assert (selector.scale_ == top).any()
+    assert (np.abs(slope[inside]) < 1e-2 * selector.objective_).all()
+    assert (slope[selector.scale_ == top] < 1e-2 * selector.objective_).all()
+
+
 def test_larger_penalty_keeps_fewer():
     X, y = clouds(2, n=150, noise=15)
     sizes = [
@@ -168,6 +206,8 @@ def test_machines_that_fail_are_reported(monkeypatch):
         ({"beta": 0.0}, "'beta'"),
         ({"epsilon": 1.0}, "'epsilon'"),
         ({"gamma": 0.0}, "'gamma'"),
+        ({"max_factor": 0.0}, "'max_factor'"),
+        ({"max_factor": 1e-200}, "max_factor is 1e-200, too extreme"),
     ],
 )
 def test_wrong_parameters_get_a_sentence(params, words):

@@ -12,6 +12,7 @@ from tamiz.embedded.scaling.machines import DualOptimum, Sample, Value
 from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import SCALING_CONSTRAINTS, ScalingSelector, Task
 from tamiz.kernels import RBF, Kernel
+from tamiz.validation import check_penalties
 
 AUTO = 0.1  # penalty of all features together, as a fraction of the objective in the beginning
 
@@ -81,6 +82,9 @@ class KPSVM(ScalingSelector):
         Let the sum of ``v_j²`` not exceed what it is in the beginning, so that the kernel as a
         whole gets no narrower. Without this limit and with a large ``C`` the objective is often
         least for a kernel so narrow that every sample resembles itself only.
+    max_factor : float, default=None
+        If given, every rate is confined to ``[0, max_factor · √gamma]``, in place of the sum of
+        their squares: with 1 no feature is looked at more closely than in the beginning.
     step : int, float or "half", default=1
         How many features leave at a time after the first descent: a number, a fraction of those
         still there, or half of them.
@@ -165,6 +169,7 @@ class KPSVM(ScalingSelector):
         "beta": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, 1.0, closed="left")],
         "limit_total": ["boolean"],
+        "max_factor": [Interval(Real, 0.0, None, closed="neither"), None],
         "tube": [Interval(Real, 0.0, None, closed="left")],
     }
 
@@ -181,6 +186,7 @@ class KPSVM(ScalingSelector):
         beta: float | str = "auto",
         epsilon: float = 0.01,
         limit_total: bool = True,
+        max_factor: float | None = None,
         step: int | float | str = 1,
         class_weight: dict[Any, float] | str | None = None,
         max_iter: int = 200,
@@ -199,6 +205,7 @@ class KPSVM(ScalingSelector):
         self.beta = beta
         self.epsilon = epsilon
         self.limit_total = limit_total
+        self.max_factor = max_factor
         self.step = step
         self.class_weight = class_weight
         self.max_iter = max_iter
@@ -215,19 +222,24 @@ class KPSVM(ScalingSelector):
 
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
         assert isinstance(kernel, RBF)
-        v0 = float(np.sqrt(kernel.rate))
+        v0, cap = float(np.sqrt(kernel.rate)), np.inf
+        if self.max_factor is not None:
+            check_penalties(self.max_factor, "max_factor")
+            cap = float(self.max_factor) * v0
+        start = min(v0, cap)
         unit = RBF(gamma=1.0)
         self.beta_ = 1.0 / v0 if isinstance(self.beta, str) else float(self.beta)
         if isinstance(self.penalty, str):
-            first = DualOptimum(unit, sample).at(np.where(useful, v0, 0.0)).value
+            first = DualOptimum(unit, sample).at(np.where(useful, start, 0.0)).value
             self.penalty_ = AUTO * first / int(useful.sum())
         else:
             self.penalty_ = float(self.penalty)
         objective = PenalisedOptimum(unit, sample, self.penalty_, self.beta_)
-        total = v0**2 * int(useful.sum()) if self.limit_total else None
-        domain = Domain(1.0, total=total, at_most=True, floor=self.epsilon * v0, final=True)
+        total = v0**2 * int(useful.sum()) if self.limit_total and cap == np.inf else None
+        floor = self.epsilon * start
+        domain = Domain(1.0, total=total, at_most=True, floor=floor, final=True, cap=cap)
         plan = ScalingPlan(domain, Rule.IMPROVING, wanted, self._step, self.max_iter, self.tol)
-        return Task(objective, plan, v0, unit)
+        return Task(objective, plan, start, unit)
 
     @property
     def widths_(self) -> np.ndarray:

@@ -11,7 +11,11 @@ from tamiz.evaluation.comparison.fold import Fold, some_rows
 from tamiz.evaluation.comparison.setting import Failures, Setting, Stopped
 from tamiz.evaluation.study.answers import usual_candidate
 from tamiz.evaluation.study.choice import Contest, Nested, Triple
+from tamiz.search.judges import last_step
+from tamiz.svm.confidence import MarginConfidence
 
+#: How far from 1 a decision value may be to count as on the margin.
+_ON_THE_MARGIN = 1e-3
 #: Fractions of the training samples at which a learning curve is measured.
 FRACTIONS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -27,6 +31,9 @@ class Predictions(NamedTuple):
     truth: np.ndarray  # codes of the classes
     predicted: np.ndarray
     values: np.ndarray | None  # decision values: one column for two classes, else one for each
+    #: Of two classes, the decision value for the predicted one where a machine with a margin made
+    #: it, in units of this margin; NaN where another estimator did.
+    margins: np.ndarray | None = None
 
 
 def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
@@ -118,7 +125,9 @@ def _predictions(
             machine = fold.predicted(judge, columns, used) if some else fold.fitted_without()
             Z = fold.Z_test[:, columns if some else [0]]
             values = _values(machine, Z)
-            blocks.append((part.test, part.repeat, machine.predict(Z), values))
+            guess = machine.predict(Z)
+            margins = _margins(setting, judge if some else None, values, guess)
+            blocks.append((part.test, part.repeat, guess, values, margins))
     except Stopped:
         return None
     if not blocks:
@@ -131,7 +140,18 @@ def _predictions(
         setting.y[rows],
         np.concatenate([block[2] for block in blocks]),
         np.concatenate([block[3] for block in blocks]) if known else None,
+        np.concatenate([block[4] for block in blocks]) if _width(setting) == 1 else None,
     )
+
+
+def _margins(
+    setting: Setting, judge: str | None, values: np.ndarray | None, guess: np.ndarray
+) -> np.ndarray:
+    """Decision values in favour of what was predicted, of judges for which 1 is the margin."""
+    own = judge is not None and hasattr(last_step(setting.judges[judge]), "margin_confidence")
+    if not own or values is None or values.shape[1] != 1:
+        return np.full(len(guess), np.nan)
+    return np.where(guess == 1, values[:, 0], -values[:, 0])
 
 
 def _width(setting: Setting) -> int:
@@ -176,7 +196,7 @@ def card_of(made: Predictions, names: list[str], positive: str | None, level: fl
     labels = np.array(names, dtype=object)
     scored = len(names) == 2 and made.values is not None
     values = made.values
-    return report_card(
+    card = report_card(
         labels[made.truth],
         labels[made.predicted],
         scores=values[:, 0] if scored and values is not None else None,
@@ -184,6 +204,12 @@ def card_of(made: Predictions, names: list[str], positive: str | None, level: fl
         labels=list(names),
         confidence=level,
     )
+    seen = np.zeros(0) if made.margins is None else np.flatnonzero(~np.isnan(made.margins))
+    if made.margins is not None and len(seen):
+        sure = MarginConfidence(made.margins[seen], None, None, _ON_THE_MARGIN)
+        right = made.truth[seen] == made.predicted[seen]
+        card.take_margin(sure, right, np.ones(len(seen)), confidence=level)
+    return card
 
 
 class LearningCurve(NamedTuple):

@@ -28,7 +28,7 @@ def build(page: Page) -> Section | None:
     if card.positive is not None:
         intro += " " + lang("positive_class", name=class_name(page, card.positive))
     parts = [tag("p", intro), _honest(page), _confusion(page, card), _metrics(page, card)]
-    parts.append(_curves(page, card))
+    parts += [_margin(page, card), _curves(page, card)]
     if card.per_class:
         parts.append(folded(lang("per_class"), _per_class(page, card)))
     return Section("card", Markup("".join(part for part in parts if part)))
@@ -114,6 +114,30 @@ def _metrics(page: Page, card: Any) -> Markup:
     level = page.level(card.confidence)
     head = [lang("measure"), lang("value"), lang("interval_of", level=level), "", lang("meaning")]
     return table(head, rows, lang("card_caption"), text=(0, 3, 4), css="card")
+
+
+def _margin(page: Page, card: Any) -> Markup | None:
+    """How many predictions lie inside, on and beyond the margin, and how many of them are right."""
+    if card.margin is None:
+        return None
+    lang = page.lang
+    rows = []
+    for place, part in card.margin.parts.items():
+        if not part.n_samples:
+            continue
+        cells: list[Any] = [lang.of("margin", place), lang.number(part.n_samples)]
+        for metric in (part.fraction, part.accuracy):
+            low, high = metric.interval
+            cells.append(_score(page, metric.value))
+            cells.append(lang("between", low=_score(page, low), high=_score(page, high)))
+        rows.append(cells)
+    span = lang("interval_of", level=page.level(card.confidence))
+    head = [lang("place"), lang("number_there"), lang("fraction_there"), span]
+    made = int(sum(part.n_samples for part in card.margin.parts.values()))
+    total = int(np.sum(card.confusion))
+    note = lang("margin_note" if made == total else "margin_note_some", n=lang.integer(made))
+    found = table([*head, lang("right_there"), span], rows, lang("margin_caption"))
+    return folded(lang("margin_title"), Markup(found + tag("p", note, class_="fine")))
 
 
 def _score(page: Page, value: float) -> str:

@@ -5,7 +5,8 @@ r"""A smooth loss and a penalty of the weights: the problem, its dual, and the c
     \min_{w, b} \; P(w, b) = \sum_i c_i\, \varphi_i(\langle w, x_i\rangle + b)
     + \sum_j \lambda_j |w_j| + \tfrac12 \sum_j \mu_j w_j^2
 
-with :math:`\lambda_j, \mu_j \ge 0`, one of them positive. The intercept is not penalised. Its dual
+with :math:`\lambda_j, \mu_j \ge 0`, one of them positive. The intercept is not penalised; it may be
+left out (:math:`b = 0`), and with it the constraint :math:`\sum_i \theta_i = 0` below. The dual
 has one variable for each sample, the pull :math:`\theta_i = -c_i \varphi_i'`:
 
 .. math::
@@ -41,6 +42,7 @@ class Composite(NamedTuple):
     loss: Loss
     lam: np.ndarray  # λ, one for each feature
     mu: np.ndarray  # μ, one for each feature
+    intercept: bool = True  # False: it is zero
 
     def penalty(self, w: np.ndarray) -> float:
         """What the weights cost."""
@@ -90,8 +92,10 @@ def best_shift(problem: Composite, f: np.ndarray, accuracy: float = 1e-15) -> fl
     """The change of the intercept after which the pulls add up to zero.
 
     Their sum falls as the intercept rises: Newton steps between two bounds that close in, until
-    the sum is the fraction ``accuracy`` of the pulls.
+    the sum is the fraction ``accuracy`` of the pulls. Zero without an intercept.
     """
+    if not problem.intercept:
+        return 0.0
     y, c, loss = problem.y, problem.c, problem.loss
     shift, low, high = 0.0, -np.inf, np.inf
     reach = 1.0 + float(np.abs(f).max(initial=0.0))
@@ -117,9 +121,11 @@ def best_shift(problem: Composite, f: np.ndarray, accuracy: float = 1e-15) -> fl
 
 
 def dual_point(problem: Composite, f: np.ndarray) -> np.ndarray:
-    """Pulls at the values ``f`` that add up to zero and stay in the domain of the loss."""
+    """Pulls at the values ``f``, in the domain of the loss; with an intercept they balance."""
     y, loss = problem.y, problem.loss
     theta = problem.c * loss.pull(y, f)
+    if not problem.intercept:
+        return theta
     if loss.labels:
         positive = y > 0
         up, down = float(theta[positive].sum()), -float(theta[~positive].sum())

@@ -6,7 +6,8 @@ r"""One Newton step of a smooth loss with an ℓ1 penalty: a quadratic with thre
     + \sum_j \lambda_j |z_j| + \tfrac12 \sum_j \mu_j z_j^2
 
 ``G`` holds the products of the features weighted by the curvatures of the losses, about their
-weighted means: so the intercept follows every step, and is not a variable.
+weighted means: so the intercept follows every step, and is not a variable. Without an intercept the
+products are those of the features as they are.
 
 Two ways meet. *Coordinate descent* finds out which weights are zero: each in turn goes to its
 minimum, a soft threshold. Once the signs are known, the rest is a linear system; the *step to its
@@ -70,6 +71,10 @@ class Columns:
         ).astype(np.float64)
         return float(counts @ counts)
 
+    def entries(self) -> float:
+        """How many entries a product with a vector reads."""
+        return float(self.table.nnz if sparse.issparse(self.table) else self.table.size)
+
     def worth_a_matrix(self) -> bool:
         """Whether ``G`` costs less than what it saves."""
         k = self.table.shape[1]
@@ -94,7 +99,7 @@ def gather_columns(X: Any, chosen: np.ndarray) -> Columns:
     return Columns(table)
 
 
-def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
+def curvature_matrix(columns: Columns, h: np.ndarray, intercept: bool = True) -> np.ndarray:
     """``G``: products of the features under the weights ``h``, about their weighted means."""
     table = columns.table
     total = float(h.sum())
@@ -114,7 +119,7 @@ def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
             weighted = table[used] if some else table.copy()
             weighted *= np.sqrt(h[used] if some else h)[:, None]
             G = product(weighted.T, weighted)
-    if total > 0:
+    if total > 0 and intercept:
         means = np.asarray(table.T @ h)
         G -= np.outer(means / total, means)
     return G
@@ -183,11 +188,12 @@ def descend_columns(
     w: np.ndarray,
     penalties: tuple[np.ndarray, np.ndarray],
     accuracy: float,
+    intercept: bool = True,
 ) -> np.ndarray:
     """The minimum by way of the columns: ``G`` is computed for the weights in use at most."""
     table, (lam, mu) = columns.table, penalties
     total = max(float(h.sum()), 1e-300)
-    means = np.asarray(table.T @ h) / total
+    means = np.asarray(table.T @ h) / total if intercept else np.zeros(len(q))
     if sparse.issparse(table):
         parts = table.data, table.indices, table.indptr, np.zeros((0, 0))
     else:
@@ -207,7 +213,8 @@ def descend_columns(
             continue
         pull = q[used] - np.asarray(some.table.T @ moved) + means[used] * float(moved.sum())
         now = z[used]
-        _solve_for_signs(curvature_matrix(some, h), pull, now, lam[used], mu[used])
+        G = curvature_matrix(some, h, intercept)
+        _solve_for_signs(G, pull, now, lam[used], mu[used])
         moved += h * (some.table @ (now - z[used]))
         z[used] = now
     return z

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.linalg import lapack
 
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread, product
@@ -59,6 +60,9 @@ _LARGEST_ROTATION = 3000
 _CONJUGATE = 250  # products of one step
 #: Times the root of the tolerance: residual at which conjugate gradients end, if one step does.
 _FOLLOWED = 0.25
+#: With the factor of an earlier matrix: the residual to reach, the products after which a new
+#: matrix is better, and how many products a matrix has to cost at least.
+_PRECONDITIONED, _TIRED, _DEAR = 0.1, 10, 30.0
 _BALANCE = 1e-2  # of the tolerance: sum of the pulls, as a fraction of them
 
 
@@ -168,7 +172,7 @@ def _search_columns(
                 chosen = np.sort(np.argpartition(-nearness, size - 1)[:size])
             goal = max(_NEAR * found.gap, 0.3 * tol * found.objective)
             machine, done, whole = _on_working_set(
-                problem, chosen, machine, goal, max_iter - steps, tol
+                problem, chosen, machine, found.g[chosen], goal, max_iter - steps, tol
             )
             steps += max(done, 1)
             if not whole:
@@ -184,11 +188,18 @@ def _search_columns(
 
 
 def _on_working_set(
-    problem: Composite, chosen: np.ndarray, machine: Machine, goal: float, most: int, tol: float
+    problem: Composite,
+    chosen: np.ndarray,
+    machine: Machine,
+    pulls: np.ndarray,
+    goal: float,
+    most: int,
+    tol: float,
 ) -> tuple[Machine, int, bool]:
     """Newton steps on the features ``chosen`` until their own certificate is below ``goal``.
 
-    Returns where they ended, how many there were, and whether no Ctrl-C came between.
+    ``pulls`` are theirs in the beginning. Returns where they ended, how many there were, and
+    whether no Ctrl-C came between.
     """
     columns = gather_columns(problem.X, chosen)
     part = problem._replace(X=columns.table, lam=problem.lam[chosen], mu=problem.mu[chosen])
@@ -198,7 +209,7 @@ def _on_working_set(
     try:
         for done in range(min(_STEPS, most) + 1):
             theta = dual_point(part, local.f)
-            q = np.asarray(columns.table.T @ theta)
+            q = pulls if done == 0 else np.asarray(columns.table.T @ theta)
             value = part.losses(local.f) + part.penalty(local.w)
             lowest = max(lowest, lower_bound(part, theta, q))
             if value - lowest <= goal or done == min(_STEPS, most):
@@ -207,10 +218,11 @@ def _on_working_set(
             accuracy = 0.03 * _violation(part, local.w, q)
             if matrix:
                 if G is None or not part.loss.quadratic:
-                    G = curvature_matrix(columns, h)
+                    G = curvature_matrix(columns, h, part.intercept)
                 z = minimise_quadratic(G, q, local.w, part.lam, part.mu, accuracy)
             else:
-                z = descend_columns(columns, h, q, local.w, (part.lam, part.mu), accuracy)
+                penalties = part.lam, part.mu
+                z = descend_columns(columns, h, q, local.w, penalties, accuracy, part.intercept)
             moved = _along(part, local, z - local.w, q, h, value, tol)
             if moved is None:
                 break
@@ -241,7 +253,7 @@ def _along(
     """The first of 1, 1/2, 1/4, ... along a step that lowers the objective enough, or None."""
     df = values(part.X, d)
     total = float(h.sum())
-    db = -float(h @ df) / total if total > 0 else 0.0
+    db = -float(h @ df) / total if total > 0 and part.intercept else 0.0
     df = df + db
     promised = part.penalty(machine.w + d) - part.penalty(machine.w) - float(q @ d)
     if not promised < _ROUNDING * value:
@@ -312,13 +324,44 @@ def _system_step(
     h: np.ndarray,
     kept: dict[str, Any],
 ) -> np.ndarray:
-    """The Newton step, by its linear system."""
-    if "G" not in kept or not problem.loss.quadratic:
-        G = curvature_matrix(columns, h)
-        G[np.diag_indices_from(G)] += problem.mu
-        kept["G"] = G
-    step = solve_positive(kept["G"], g - problem.mu * machine.w)
-    return np.zeros(len(g)) if step is None else step
+    """The Newton step, by its linear system.
+
+    Where the matrix costs as much as many products, that of an earlier step is good enough to
+    precondition conjugate gradients.
+    """
+    right = g - problem.mu * machine.w
+    if "factor" in kept:
+        factor = kept["factor"]
+        count = 0
+
+        def times(v: np.ndarray) -> np.ndarray:
+            nonlocal count
+            count += 1
+            return _curved(problem, columns, h, v)
+
+        step = conjugate_gradients(
+            times, right, lambda r: lapack.dpotrs(factor, r, lower=1)[0], _PRECONDITIONED, _TIRED
+        )
+        if count >= _TIRED:
+            del kept["factor"]
+        return step
+    G = curvature_matrix(columns, h, problem.intercept)
+    G[np.diag_indices_from(G)] += problem.mu
+    if problem.loss.quadratic or columns.pairs() >= _DEAR * columns.entries():
+        factor, info = lapack.dpotrf(G, lower=1)
+        if info == 0:
+            kept["factor"] = factor
+            return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
+    found = solve_positive(G, right)
+    return np.zeros(len(g)) if found is None else found
+
+
+def _curved(problem: Composite, columns: Columns, h: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The matrix of the Newton step times a vector."""
+    hv = h * (columns.rows @ v)
+    if problem.intercept:
+        hv -= h * (float(hv.sum()) / max(float(h.sum()), 1e-300))
+    return np.asarray(columns.table.T @ hv) + problem.mu * v
 
 
 def _dual_step(
@@ -332,7 +375,8 @@ def _dual_step(
     r"""The Newton step by a system in the samples, where these are fewer than the features.
 
     With the curvatures ``H`` and ``r = g - μ w``, the change is ``d = (r - X'v) / μ``, where
-    ``(X μ⁻¹ X' + H⁻¹) v = X μ⁻¹ r + δ`` and the change ``δ`` of the intercept has ``Σ v = 0``.
+    ``(X μ⁻¹ X' + H⁻¹) v = X μ⁻¹ r + δ`` and the change ``δ`` of the intercept, if there is one, has
+    ``Σ v = 0``.
     """
     X, mu = problem.X, problem.mu
     if "A" not in kept:
@@ -350,7 +394,9 @@ def _dual_step(
     both = solve_positive(kept["A"], right)
     if both is None:
         return np.zeros(len(g))
-    v = both[:, 0] - both[:, 1] * (both[:, 0].sum() / both[:, 1].sum())
+    v = both[:, 0]
+    if problem.intercept:
+        v = v - both[:, 1] * (v.sum() / both[:, 1].sum())
     return (r - np.asarray(X.T @ v)) / mu
 
 
@@ -364,35 +410,33 @@ def _conjugate_step(
 ) -> np.ndarray:
     """The Newton step by conjugate gradients, as far as it is worth."""
     table, mu = columns.table, problem.mu
-    rows = columns.rows
-    total = max(float(h.sum()), 1e-300)
-    sums = np.asarray(table.T @ h)
     if "squares" not in kept or not problem.loss.quadratic:
+        total = max(float(h.sum()), 1e-300)
+        sums = np.asarray(table.T @ h) if problem.intercept else np.zeros(len(g))
         kept["squares"] = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + mu
     scale = np.where(kept["squares"] > 0, kept["squares"], 1.0)
-
-    def times(v: np.ndarray) -> np.ndarray:
-        hv = h * (rows @ v)
-        return np.asarray(table.T @ hv) - sums * (float(hv.sum()) / total) + mu * v
-
-    right = g - mu * machine.w
-    accuracy = kept["accuracy"] if problem.loss.quadratic else 0.1
-    return conjugate_gradients(times, right, scale, accuracy, _CONJUGATE)
+    return conjugate_gradients(
+        lambda v: _curved(problem, columns, h, v),
+        g - mu * machine.w,
+        lambda r: r / scale,
+        kept["accuracy"] if problem.loss.quadratic else 0.1,
+        _CONJUGATE,
+    )
 
 
 def conjugate_gradients(
     times: Callable[[np.ndarray], np.ndarray],
     right: np.ndarray,
-    scale: np.ndarray,
+    precondition: Callable[[np.ndarray], np.ndarray],
     accuracy: float,
     most: int,
 ) -> np.ndarray:
     """Solve ``A x = right`` until the residual is a fraction ``accuracy`` of what it was.
 
-    ``times(v)`` is ``A v`` for a positive definite ``A``, whose diagonal is about ``scale``.
+    ``times(v)`` is ``A v`` for a positive definite ``A``; ``precondition(v)`` is about ``A⁻¹ v``.
     """
     x, r = np.zeros(len(right)), right.copy()
-    z = r / scale
+    z = precondition(r)
     d, left = z.copy(), float(r @ z)
     goal = accuracy**2 * left
     for _ in range(most):
@@ -405,7 +449,7 @@ def conjugate_gradients(
         size = left / bend
         x += size * d
         r -= size * Ad
-        z = r / scale
+        z = precondition(r)
         left, before = float(r @ z), left
         d = z + (left / before) * d
     return x
