@@ -115,7 +115,10 @@ def _minimise(
     work = n * p * size * _filled(X) + size**3 / 3.0
     most = _MAX_NEWTON_WORK_SPARSE if sparse.issparse(X) else _MAX_NEWTON_WORK
     if work <= most and size <= _LARGEST_SYSTEM:
-        with one_blas_thread():  # BLAS threads would busy-wait between the calls
+        with (
+            one_blas_thread(),  # BLAS threads would busy-wait between the calls
+            np.errstate(over="ignore", invalid="ignore", divide="ignore"),
+        ):
             return _solve_interior(problem, tol, max_iter, progress, start)
     systems = size <= _LARGEST_SYSTEM
     sweeps = min(max_iter, _FIRST_SWEEPS) if systems else max_iter

@@ -25,8 +25,8 @@ from tamiz.discovery.knockoffs.gaussian import (
     gaussian_model,
     shrunk_correlations,
 )
-from tamiz.information.columns import CodedTable
-from tamiz.validation import symmetric_matrix
+from tamiz.information.columns import LARGE, CodedTable
+from tamiz.validation import TOO_LARGE, symmetric_matrix
 
 #: Numbers with no more different values than this are taken as levels.
 FEW_VALUES = 10
@@ -210,6 +210,19 @@ def own_copies(given: Any, X: np.ndarray, n_draws: int, n_copies: int) -> CopySo
     _checked_copy(array, array.shape, "knockoffs")
     copies = array.reshape(n_draws, n_copies, *X.shape)
     return CopySource(lambda k, random: copies[k], None, {"method": "own array"})
+
+
+def in_units(source: CopySource, units: np.ndarray) -> CopySource:
+    """The same knockoffs, measured in units of the columns."""
+
+    def draw(k: int, random: np.random.Generator) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            copies = source.draw(k, random) / units
+        if not (np.abs(copies) <= LARGE).all():
+            raise ValueError(TOO_LARGE)
+        return copies
+
+    return source._replace(draw=draw)
 
 
 def _checked_copy(copy: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
