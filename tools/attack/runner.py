@@ -305,7 +305,7 @@ class _Fleet:
                 stderr=errors,
                 start_new_session=True,
                 # every thread would reserve 64 MB of addresses, which count against the limit
-                env={**os.environ, "MALLOC_ARENA_MAX": "2"},
+                env={**os.environ, "MALLOC_ARENA_MAX": "2", "POLARS_MAX_THREADS": "1"},
             )
             self._running.add(process)
             return process

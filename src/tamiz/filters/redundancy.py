@@ -185,7 +185,7 @@ def _span(R: np.ndarray, G: np.ndarray) -> Span:
     """The space of the eigenvectors of ``R'GG'R``, scaled by its eigenvalues."""
     with one_blas_thread():
         values, P = np.linalg.eigh(G.T @ (R @ R.T) @ G)
-    keep = values > _RELATIVE_FLOOR * values[-1]
+    keep = values > _RELATIVE_FLOOR * values.max(initial=0.0)
     return Span(R, G @ (P[:, keep] / values[keep]))
 
 

@@ -75,6 +75,17 @@ def solve_penalised(
     start: np.ndarray | None = None,
 ) -> Certified:
     """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # beyond float64: stalled
+        return _solve_penalised(problem, tol, max_iter, progress, start)
+
+
+def _solve_penalised(
+    problem: PenalisedHinge,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: np.ndarray | None,
+) -> Certified:
     X, y, C = problem.X, problem.y, problem.C
     counted = C > 0
     if not counted.all():  # a class of weight zero
@@ -115,10 +126,7 @@ def _minimise(
     work = n * p * size * _filled(X) + size**3 / 3.0
     most = _MAX_NEWTON_WORK_SPARSE if sparse.issparse(X) else _MAX_NEWTON_WORK
     if work <= most and size <= _LARGEST_SYSTEM:
-        with (
-            one_blas_thread(),  # BLAS threads would busy-wait between the calls
-            np.errstate(over="ignore", invalid="ignore", divide="ignore"),
-        ):
+        with one_blas_thread():  # BLAS threads would busy-wait between the calls
             return _solve_interior(problem, tol, max_iter, progress, start)
     systems = size <= _LARGEST_SYSTEM
     sweeps = min(max_iter, _FIRST_SWEEPS) if systems else max_iter

@@ -160,6 +160,7 @@ from tamiz.validation.results import (
     column_of,
     finite_vector,
     names_for,
+    numbers_of,
     read_labels,
     read_masks,
 )
@@ -263,6 +264,7 @@ __all__ = [
     "near_zero",
     "number_of_jobs",
     "number_to_drop",
+    "numbers_of",
     "one_character",
     "one_column",
     "one_metric",
