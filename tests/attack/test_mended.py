@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from tamiz.discovery import Knockoffs
 from tamiz.embedded import (
     AROM,
     L1L2SVM,
@@ -17,21 +18,36 @@ from tamiz.embedded import (
     MILPSVM,
     SVMRFE,
     AdaptiveScaling,
+    ForestImportance,
     HoldOutSVM,
     RadiusMarginScaling,
     RobustLP,
 )
 from tamiz.evaluation import AutoScaler, CovariateAdjuster
-from tamiz.filters import MRMR, FisherScore, GrammarFeatures, MaxDep, Relief, RReliefF
+from tamiz.explain import shapley_values
+from tamiz.filters import (
+    MRMR,
+    QPFS,
+    FisherScore,
+    GrammarFeatures,
+    MaxDep,
+    PearsonScore,
+    Relief,
+    RReliefF,
+)
 from tamiz.information import Discretiser
-from tamiz.kernels import RBF, Linear, Sigmoid, mercer_check
+from tamiz.kernels import RBF, Linear, Polynomial, Sigmoid, mercer_check
 from tamiz.neighbors import KNNClassifier
 from tamiz.qp import KernelQ, svc_problem
 from tamiz.runtime import memory
 from tamiz.search import BestFirst, BranchAndBound, ForwardSelection
 from tamiz.search.fast import judge_for
 from tamiz.solvers.decomposition import split_budget
+from tamiz.solvers.descent import newton
+from tamiz.solvers.frame import BoxPoint
+from tamiz.solvers.subgradient import into_ball, subgradient_descent
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
+from tamiz.svm.last_machine import spread_of
 from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
 from tamiz.validation import NotEnoughMemoryError
 from tests.calls import failing, watched
@@ -365,3 +381,189 @@ def test_interior_points_on_a_bound_end_the_method():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine = L1L2SVM(C=1e-300).fit(rows, [0, 1, 0, 1, 0, 1], weight)
     assert np.isfinite(machine.coef_).all()
+
+
+# ------------------------------------------------------------------ numbers near the ends
+
+
+def test_knockoffs_do_not_depend_on_the_unit():
+    draw = np.random.default_rng(5)
+    rows = draw.normal(size=(40, 4))
+    target = rows[:, 0] - rows[:, 1]
+    for statistic in ("linear", "pearson"):
+        plain = Knockoffs(statistic, fdr=0.5, random_state=0).fit(rows, target)
+        for unit in (2.0**1000, 2.0**-1000):
+            there = Knockoffs(statistic, fdr=0.5, random_state=0).fit(rows * unit, target * unit)
+            np.testing.assert_allclose(
+                np.sign(there.statistics_), np.sign(plain.statistics_), err_msg=statistic
+            )
+            np.testing.assert_array_equal(there.support_, plain.support_)
+
+
+def test_own_knockoffs_at_the_ends():
+    draw = np.random.default_rng(6)
+    rows, copies = draw.normal(size=(2, 30, 3))
+    plain = Knockoffs("auc", fdr=0.9, knockoffs=copies).fit(rows, Y.repeat(3)[:30])
+    there = Knockoffs("auc", fdr=0.9, knockoffs=copies * 2.0**1000)
+    there.fit(rows * 2.0**1000, Y.repeat(3)[:30])
+    np.testing.assert_allclose(there.statistics_, plain.statistics_)
+    far = Knockoffs("auc", knockoffs=copies * 1e300).fit
+    refused("very large values", far, rows * 1e-300, Y.repeat(3)[:30])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_knockoffs_of_two_rows_and_of_columns_that_are_all_but_equal():
+    two = np.array([[1.0, 2.0, 5.0], [2.0, 3.0, 9.0]])
+    assert not Knockoffs(random_state=0).fit(two, [0, 1]).support_.any()
+    rows = np.full((9, 5), 1e229)
+    assert not Knockoffs(random_state=0).fit(rows, Y[:9]).support_.any()
+
+
+def test_steps_of_linear_machines_beyond_float64_are_halved():
+    draw = np.random.default_rng([21, 3045])
+    rows = draw.normal(size=(4, 8)) * 10.0 ** draw.integers(-300, 150, size=(4, 8))
+    for loss in ("squared", "squared_hinge", "logistic"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            with contextlib.suppress(ValueError):  # with the sentence of the others
+                LinearMachine(loss=loss).fit(rows, [0, 1, 0, 1])
+
+
+def test_newton_steps_of_kernel_descent_beyond_float64_are_none():
+    K = np.diag([1e-298, 1e-298, 1e308])
+    K[0, 2] = K[2, 0] = 1e100
+    limits = np.full(3, 1e300)
+    start = BoxPoint(np.array([0.0, 0.0, 1e300]), np.array([1e5, -1e5, 0.0]), -limits, limits)
+    newton(K, 1, start, max_free=2, max_cuts=5)
+    assert np.isfinite(start.b).all() and np.isfinite(start.g).all()
+
+
+def test_weights_of_linear_machines_beyond_float64_are_refused():
+    fit = SVC(kernel="linear").fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        refused("very large", fit, np.full((4, 2), 1e137), [1, 0, 0, 1], np.full(4, 1e300))
+
+
+def test_targets_far_from_zero_keep_their_digits():
+    draw = np.random.default_rng(3)
+    rows = draw.normal(size=(30, 3))
+    target = np.round(rows[:, 0] * 8) / 8
+    near = SVR(C=10.0).fit(rows, target)
+    far = SVR(C=10.0).fit(rows, target + 1e12)
+    np.testing.assert_allclose(far.predict(rows) - 1e12, near.predict(rows), atol=2e-3)
+    assert far.status_ == "converged" and far.n_iter_ < 10_000
+    level = SVR().fit(rows, np.full(30, 1e15))
+    assert level.predict(rows).tolist() == [1e15] * 30
+    scaling = AdaptiveScaling(2, task="regression")
+    np.testing.assert_array_equal(
+        scaling.fit(rows, target + 1e12).support_, scaling.fit(rows, target).support_
+    )
+
+
+def test_differences_of_targets_beyond_float64_are_refused():
+    ends = np.where(np.arange(12) < 7, 1.7e308, -1.7e308)
+    refused("differences", L1SVM(task="regression").fit, X, ends)
+    machine = L1SVM(task="regression", scale_target=False).fit(X, 1e200 * X[:, 0])
+    assert np.isfinite(machine.scores_).all()
+
+
+def test_scaling_of_heavy_tails_at_the_ends():
+    column = np.concatenate([np.linspace(-1e-10, 1e-10, 30), [1e300]])[:, None]
+    scaled = AutoScaler().fit_transform(column)
+    assert np.isfinite(scaled).all() and scaled.argmax() == 30
+    tiny = np.ldexp(np.concatenate([[-1.0, 1.0, 9e4], np.zeros(30)]), -1074)[:, None]
+    assert np.isfinite(AutoScaler().fit_transform(tiny)).all()
+
+
+def test_rescaling_in_a_unit_whose_squares_are_within_float64():
+    small = 1e-170 * X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(LinearMachine(penalty="arom").fit(1e-90 * X, Y).coef_).all()
+        assert np.isfinite(AROM(C=1e9).fit(small, Y).coef_).all()
+
+
+def test_subgradients_beyond_float64_take_no_step():
+    assert np.linalg.norm(into_ball(np.array([3e200, 4e200]), 5.0) - [3.0, 4.0]) < 1e-9
+    assert into_ball(np.zeros(2), 5.0).tolist() == [0.0, 0.0]
+    huge = subgradient_descent(lambda b: (0.0, np.full(2, 1e200)), np.zeros(2), 1e200, 3)
+    assert np.isfinite(huge.solution).all()
+
+
+def test_words_among_costs_are_refused():
+    refused("costs='?\\['a'\\]'? must hold finite", MILPSVM(costs=["a"]).fit, X[:, :1], Y)
+
+
+def test_a_box_that_highs_cannot_fit_is_a_sentence():
+    rows = np.random.default_rng(3).normal(size=(30, 5)) * 1e150
+    machine = MILPSVM(task="regression", weight_bound=0.5)
+    refused("HiGHS could not fit", machine.fit, rows, np.arange(30.0))
+
+
+def test_linear_terms_beyond_float64_are_not_taken_for_exact():
+    machine = LinearMachine(loss="squared").fit(X, Y)
+    machine.coef_ = machine.coef_ * 1e300
+    with np.errstate(over="ignore", invalid="ignore"):  # of the decisions, asked for first
+        found = shapley_values(machine, X, n_permutations=2)
+        assert np.isfinite(found.values).all()
+        refused("", shapley_values, machine, 1e200 * X, n_permutations=2)
+
+
+def test_counts_larger_than_any_table():
+    for kind in (CARTClassifier, ForestImportance):
+        kind(min_samples_leaf=10**30).fit(X, Y)
+    assert ForestClassifier(2, min_samples_leaf=10**30).fit(X, Y).score(X, Y) == 0.5
+    assert CARTClassifier(max_depth=10**30).fit(X, Y).score(X, Y) == 1.0
+
+
+def test_degrees_of_any_size():
+    for kind in (0, -(2**31)):
+        refused("degree", Polynomial, kind)
+    high = Polynomial(2**31 - 1, gamma=1.0, coef0=0.0)
+    np.testing.assert_array_equal(high([[1.0], [0.5]], [[1.0]]), [[1.0], [0.0]])
+    machine = SVC(kernel=Polynomial(101, gamma=1.0, coef0=1.0) + RBF(1.0))
+    rows = 0.1 * X
+    found = machine.fit(rows, Y).decision_function(rows)
+    vectors, coef = machine.support_vectors_, machine.dual_coef_[0]
+    expected = ((1.0 + rows @ vectors.T) ** 101 + RBF(1.0)(rows, vectors)) @ coef
+    np.testing.assert_allclose(found, expected + machine.intercept_, rtol=1e-6, atol=1e-6)
+
+
+def test_relevance_and_knockoffs_that_are_no_numbers():
+    refused("relevance=.* must hold numbers", QPFS(relevance={0: 0}).fit, X, Y)
+    refused("knockoffs=.* must hold numbers", Knockoffs(knockoffs={0: 1.0}).fit, X, Y)
+
+
+def test_a_sample_without_rank():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.suppress(ValueError):  # a sentence that nothing is left
+            QPFS(rank_tol=1e300, nystroem=1e-300, random_state=0).fit(X, Y)
+
+
+def test_weights_as_good_as_none_in_a_correlation():
+    weight = np.array([1e-155, 1e300, *np.full(10, 1e-250)])
+    assert np.isfinite(PearsonScore().fit(X, Y, weight).pvalues_).all()
+
+
+def test_spreads_at_the_ends():
+    ends = np.where(Y == 0, 1.7e308, -1.7e308)
+    assert spread_of(ends) == 1.7e308 and spread_of(1e-200 * X[:, 0]) > 0
+    for machine in (L1L2SVM(task="regression"), AROM(C=1e9, task="regression")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            with contextlib.suppress(ValueError):
+                machine.fit(X, 1e307 * X[:, 0])
+
+
+def test_one_over_a_penalty_beyond_float64_is_refused():
+    unequal = RadiusMarginScaling(class_weight={0: 1e300, 1: 1e-300})
+    refused("too extreme", unequal.fit, X, Y, np.full(12, 1e-300))
+
+
+def test_squares_of_machines_beyond_float64_take_another_way():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.suppress(ValueError):
+            LinearMachine(penalty="arom", C=1e9).fit(1e155 * X, Y)

@@ -27,6 +27,7 @@ CAMPAIGNS: dict[str, str] = {
     "clocks": "clocks:Clocks",
     "disk": "disk:FullDisk",
     "estimators": "estimators:Estimators",
+    "extremes": "estimators:Extremes",
     "forks": "concurrency:Forks",
     "kills": "kills:Kills",
     "lost": "lost:LostWorkers",

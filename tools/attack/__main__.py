@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="begin no attempt after this time, in all"
     )
+    parser.add_argument("--times", action="store_true", help="name the slowest attempts")
     parser.add_argument("--case", type=int, help="make this one attempt again, in this process")
     asked = parser.parse_args()
     unknown = sorted(set(asked.names) - set(CAMPAIGNS))
@@ -42,6 +43,11 @@ def _leave(number: int, _frame: object) -> NoReturn:
     sys.exit(128 + number)
 
 
+def _tell(seed: int, what: str) -> None:
+    """A failure is known from when it happens, whatever becomes of the campaign."""
+    print(f"failed {seed}: {what}", file=sys.stderr, flush=True)
+
+
 def _run(asked: argparse.Namespace) -> bool:
     """Whether any attempt failed; an interrupted campaign, too, says what came of it."""
     until = time.monotonic() + 60 * asked.minutes
@@ -57,9 +63,11 @@ def _run(asked: argparse.Namespace) -> bool:
         tally = Tally()
         print(f"{name}: {count:,} attempts to make", file=sys.stderr, flush=True)
         try:
-            isolated(name, seeds, asked.jobs, until - time.monotonic(), tally)
+            isolated(name, seeds, asked.jobs, until - time.monotonic(), tally, _tell)
         finally:
             print(tally.report(name), flush=True)
+            if asked.times:
+                print(tally.report_times(), flush=True)
         failed = failed or bool(tally.failures)
     return failed
 

@@ -2,7 +2,8 @@
 
 Every attempt makes one table, target, weights and container from its number, and fits one estimator
 with some parameters that may be absurd; what was fitted is then used on the same rows, on rows of
-other sizes, and on tables of another width.
+other sizes, and on tables of another width. Its Shapley values are asked for, and its ONNX graph.
+:class:`Extremes` does the same with numbers near the ends of float64 in every attempt.
 
 Failures are: an error that is no ValueError or TypeError (or one of the package) with a sentence; a
 warning of NumPy's, SciPy's or numba's; an answer that is not finite; inputs that were changed; and,
@@ -11,10 +12,12 @@ as everywhere, a process that dies and an attempt that takes too long.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,6 +83,15 @@ def subjects() -> dict[str, Subject]:
         found[f"{kind.__name__} linear"] = Subject(kind, {"kernel": "linear"})
     found["SVMRFE rbf"] = Subject(tamiz.embedded.SVMRFE, {"kernel": "rbf"})
     found["SVMRFE callable"] = Subject(tamiz.embedded.SVMRFE, {"kernel": inner_products})
+    for name in REGRESSIONS:
+        there = found[name]
+        found[f"{name} numeric target"] = Subject(there.make, there.quick | {"task": "regression"})
+    for penalty in ("l1", "l1l2", "l0", "l0l2", "arom"):
+        found[f"LinearMachine {penalty}"] = Subject(svm.LinearMachine, {"penalty": penalty})
+    for loss in ("hinge", "logistic", "squared"):
+        found[f"LinearMachine {loss}"] = Subject(svm.LinearMachine, {"loss": loss})
+    copies = {"n_copies": 3, "n_draws": 2, "statistic": "fisher", "random_state": 0}
+    found["Knockoffs copies"] = Subject(tamiz.discovery.Knockoffs, copies)
     quick = {"estimator": CARTClassifier(max_depth=2), "cv": 2, "time_budget": 10.0}
     found["ForwardSelection tree"] = Subject(tamiz.search.ForwardSelection, quick)
     found["ForwardSelection SVC"] = Subject(tamiz.search.ForwardSelection, {"cv": 2})
@@ -91,6 +103,12 @@ def subjects() -> dict[str, Subject]:
 
 #: Parameters that would make an attempt long, where an estimator has them.
 QUICK: dict[str, Any] = {"n_estimators": 4, "N": 6, "G": 3, "random_state": 0}
+QUICK |= {"n_subsamples": 6, "max_rounds": 6, "n_trees": 4}
+#: Whose threshold is infinite where nothing can be selected.
+RATED = (tamiz.discovery.Knockoffs, tamiz.discovery.StabilitySelection)
+#: What takes numeric targets, too, if it is told.
+REGRESSIONS = ("SVMRFE", "HoldOutSVM", "KPSVM", "AdaptiveScaling", "RadiusMarginScaling", "L1SVM",
+               "FSV", "AROM", "L1L2SVM", "L0L2SVM", "MILPSVM")  # fmt: skip
 
 
 def inner_products(A: Any, B: Any) -> Any:
@@ -101,10 +119,14 @@ def inner_products(A: Any, B: Any) -> Any:
 # ------------------------------------------------------------------------- tables
 
 
-def numbers(draw: Draw, n: int, p: int) -> np.ndarray:
-    """A table of floats, usual or degenerate."""
+#: Kinds of :func:`numbers` that are near the ends of float64.
+EXTREME = (8, 9, 10, 16, 18, 20, 21, 22)
+
+
+def numbers(draw: Draw, n: int, p: int, kinds: tuple[int, ...] = ()) -> np.ndarray:
+    """A table of floats, usual or degenerate; of one of some kinds."""
     X = draw.normal(size=(n, p))
-    kind = draw.integers(-12, 22)
+    kind = draw.choice(kinds) if kinds else draw.integers(-12, 22)
     column = draw.integers(p) if p else 0
     if n == 0 or p == 0 or kind < 4:
         return X
@@ -142,6 +164,10 @@ def numbers(draw: Draw, n: int, p: int) -> np.ndarray:
         X = draw.integers(-3, 3, size=(n, p)).astype(float)
     elif kind == 20:
         X = np.where(draw.random((n, p)) < 0.5, 1.7e308, -1.7e308)
+    elif kind == 21:
+        X *= 10.0 ** draw.integers(-300, 300)
+    elif kind == 22:
+        X *= 10.0 ** draw.integers(-300, 300, size=(n, p))
     return X
 
 
@@ -339,7 +365,8 @@ OWN = re.compile(r"KNNClassifier\.__init__\(\) |inner_products\(\) ")
 LEFT_ALONE = {"verbose", "checkpoint", "resume"}
 #: Their cost is what was asked for, so that large numbers are no attack.
 COUNTS = re.compile("n_estimators|max_iter|^[NGm]$|n_restarts|n_jobs|time_budget|T[01]|^v$|p_[cm]"
-                    "|max_leaf_nodes|limit|n_surrogates|splits_per_step|cv")  # fmt: skip
+                    "|max_leaf_nodes|limit|n_surrogates|splits_per_step|cv|n_subsamples|max_rounds"
+                    "|n_trees|n_draws|n_copies|depth")  # fmt: skip
 
 
 def parameters(draw: Draw, subject: Subject) -> dict[str, Any]:
@@ -451,11 +478,16 @@ class Estimators(Campaign):
     """One table, target, weights and parameters for one estimator."""
 
     count = 50_000
-    short = 115
+    short = 140
     seconds = 20.0
+    first = 18  # of what the numbers of an attempt are drawn from
+    kinds: tuple[int, ...] = ()
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
+        self.uses = [explained]
+        if importlib.util.find_spec("onnx") is not None:
+            self.uses.append(written)
         self.subjects = subjects()
         self.names = list(self.subjects)
 
@@ -464,19 +496,21 @@ class Estimators(Campaign):
 
     def attempt(self, seed: int) -> str:
         subject = self.subjects[self.names[seed % len(self.names)]]
-        draw = np.random.default_rng([18, seed])
+        draw = np.random.default_rng([self.first, seed])
         n = int(draw.choice([0, 1, 2, 3, 4, 6, 9, 14, 20, 30], p=[0.01] + [0.03] * 3 + [0.15] * 6))
         p = int(
             draw.choice([0, 1, 2, 3, 4, 5, 8, 40], p=[0.01, 0.1, 0.2, 0.2, 0.2, 0.2, 0.08, 0.01])
         )
         chosen = parameters(draw, subject)
-        rows = numbers(draw, n, p)
+        rows = numbers(draw, n, p, self.kinds)
         if subject.table == "gram":
             with np.errstate(all="ignore"):
                 rows = rows @ rows.T
-        X = texts(draw, n) if subject.table == "texts" else contained(draw, rows)
+        X = texts(draw, n) if subject.table == "texts" else self.contained(draw, rows)
         model = subject.make(**chosen)
-        y = target(draw, n, isinstance(model, RegressorMixin))
+        task = chosen.get("task", "")
+        numeric = isinstance(model, RegressorMixin) or str(task) == "regression"
+        y = target(draw, n, numeric)
         given: dict[str, Any] = {}
         if "sample_weight" in inspect.signature(model.fit).parameters:
             w = weights(draw, n)
@@ -497,20 +531,50 @@ class Estimators(Campaign):
             check_sentence(error)
             return "refused"
         for name in ("coef_", "intercept_", "dual_coef_", "feature_importances_", "threshold_"):
-            if getattr(model, name, None) is not None:
+            unlimited = name == "threshold_" and isinstance(model, RATED)
+            if getattr(model, name, None) is not None and not unlimited:
                 check_finite(getattr(model, name), name)
         scores = getattr(model, "scores_", None)
         assert scores is None or not np.isnan(np.asarray(scores, dtype=float)).any(), "scores: NaN"
         calls: list[Callable[..., Any]] = [
             getattr(model, use) for use in USES if hasattr(model, use)
         ]
+        names = [call.__name__ for call in calls]
+        calls += [partial(use, model) for use in self.uses]
+        names += ["Shapley values", "ONNX"]
         for rows in (X, rest):
-            for call in calls:
+            for name, call in zip(names, calls, strict=False):
                 try:
                     answer = call(rows)
                 except Exception as error:
                     check_sentence(error)
                     continue
-                if call.__name__ != "transform" or all_finite(rows):
-                    check_finite(answer, call.__name__)
+                if name != "transform" or all_finite(rows):
+                    check_finite(answer, name)
         return "answered"
+
+    def contained(self, draw: Draw, X: np.ndarray) -> Any:
+        return contained(draw, X)
+
+
+class Extremes(Estimators):
+    """The same with numbers near the ends of float64, mostly in arrays."""
+
+    count = 20_000
+    short = 60
+    first = 21
+    kinds = EXTREME
+
+    def contained(self, draw: Draw, X: np.ndarray) -> Any:
+        return contained(draw, X) if draw.random() < 0.2 else X
+
+
+def explained(model: Any, rows: Any) -> Any:
+    """Shapley values of three rows."""
+    few = rows[:3] if isinstance(rows, np.ndarray) and rows.ndim == 2 else rows
+    return tamiz.explain.shapley_values(model, few, n_permutations=2, random_state=0).values
+
+
+def written(model: Any, rows: Any) -> Any:
+    """The size of the ONNX graph."""
+    return len(tamiz.to_onnx(model).SerializeToString())

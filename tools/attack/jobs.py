@@ -86,6 +86,8 @@ def jobs() -> dict[str, Job]:
         ("RadiusMarginScaling", "RadiusMarginScaling", {"n_features_to_select": 3}),
     ):
         found[name] = functools.partial(_selector, kind, options)
+    for name in ("StabilitySelection", "Knockoffs", "Shadows"):
+        found[name] = functools.partial(_discovery, name)
     found |= {
         "tune": functools.partial(_tune, False),
         "tune trees": functools.partial(_tune, True),
@@ -190,6 +192,20 @@ def _selector(name: str, options: dict[str, Any], path: Path, resume: bool) -> A
     if hasattr(found, "cv_errors_"):
         answer["errors"] = np.asarray(found.cv_errors_).tolist()
     return answer
+
+
+def _discovery(name: str, path: Path, resume: bool) -> Any:
+    import tamiz.discovery
+
+    X, y = table()
+    options: dict[str, Any] = {
+        "StabilitySelection": {"n_subsamples": 60, "pfer": 1.0},
+        "Knockoffs": {"n_draws": 12, "n_copies": 2, "statistic": "fisher"},
+        "Shadows": {"max_rounds": 30, "n_trees": 8},
+    }[name]
+    options |= {"random_state": 4, "n_jobs": 2, "checkpoint": path, "resume": resume}
+    found = getattr(tamiz.discovery, name)(**options).fit(X, y)
+    return [found.support_.tolist(), np.asarray(found.scores_).tolist()]
 
 
 def _tune(trees: bool, path: Path, resume: bool) -> Any:

@@ -16,7 +16,7 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from tools.attack import campaign
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = 25  # failures that are printed one by one
+SLOWEST = 20  # attempts of which it is said how long they took
 START = 120.0  # seconds that a process may take before its first attempt, compiling included
 
 
@@ -106,20 +107,27 @@ class Tally:
         How long it took.
     asked : int
         Number of attempts that were to be made; fewer are made where time runs out.
+    slowest : list of (float, int)
+        Seconds and numbers of the attempts that took longest and ended.
     """
 
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     failures: dict[int, str] = field(default_factory=dict)
     seconds: float = 0.0
     asked: int = 0
+    slowest: list[tuple[float, int]] = field(default_factory=list)
 
     @property
     def tried(self) -> int:
         """Number of attempts."""
         return sum(self.outcomes.values()) + len(self.failures)
 
-    def take(self, seed: int, outcome: str | None, failure: str | None) -> None:
+    def take(
+        self, seed: int, outcome: str | None, failure: str | None, seconds: float = 0.0
+    ) -> None:
         """Count one attempt."""
+        if seconds:
+            self.slowest = sorted([*self.slowest, (seconds, seed)], reverse=True)[:SLOWEST]
         if failure is not None:
             self.failures[seed] = failure
         else:
@@ -142,6 +150,11 @@ class Tally:
             )
         return "\n".join(lines)
 
+    def report_times(self) -> str:
+        """The attempts that took longest."""
+        shown = ", ".join(f"{seed}: {seconds:.2f} s" for seconds, seed in self.slowest)
+        return f"  slowest: {shown or 'not measured'}"
+
 
 def in_process(name: str, seeds: Iterable[int], folder: Path) -> Tally:
     """Run attempts in this process, as the test suite does: no limit of time or memory is kept."""
@@ -155,12 +168,18 @@ def in_process(name: str, seeds: Iterable[int], folder: Path) -> Tally:
 
 
 def isolated(
-    name: str, seeds: range, jobs: int = 1, seconds: float = math.inf, tally: Tally | None = None
+    name: str,
+    seeds: range,
+    jobs: int = 1,
+    seconds: float = math.inf,
+    tally: Tally | None = None,
+    failed: Callable[[int, str], None] | None = None,
 ) -> Tally:
     """Run attempts in processes of their own, with limits; one that dies is replaced.
 
     No attempt begins after so many seconds. What is raised here by a signal ends all processes; a
-    ``tally`` that was passed then holds what came of the attempts until then.
+    ``tally`` that was passed then holds what came of the attempts until then. ``failed`` is told of
+    every failure when it happens.
     """
     tally = Tally() if tally is None else tally
     tally.asked = len(seeds)
@@ -185,6 +204,8 @@ def isolated(
                     left -= 1
                 else:
                     tally.take(*result)
+                    if failed is not None and result[2] is not None:
+                        failed(result[0], result[2])
         finally:
             tally.seconds = time.monotonic() - began
             fleet.stop()
@@ -193,7 +214,8 @@ def isolated(
     return tally
 
 
-Result = tuple[int, str | None, str | None]
+#: Number, outcome, failure, and how many seconds it took.
+Result = tuple[int, str | None, str | None, float]
 
 
 class _Fleet:
@@ -232,7 +254,7 @@ class _Fleet:
             if died is None or self._stopped:
                 return
             if len(seeds):  # the next one killed it
-                yield seeds[0], None, died
+                yield seeds[0], None, died, 0.0
                 seeds = seeds[1:]
 
     def _watched(self, seeds: range) -> Iterator[Result | str | None]:
@@ -283,7 +305,7 @@ class _Fleet:
                 stderr=errors,
                 start_new_session=True,
                 # every thread would reserve 64 MB of addresses, which count against the limit
-                env={**os.environ, "MALLOC_ARENA_MAX": "2"},
+                env={**os.environ, "MALLOC_ARENA_MAX": "2", "POLARS_MAX_THREADS": "1"},
             )
             self._running.add(process)
             return process
@@ -350,7 +372,9 @@ def main(arguments: list[str]) -> None:
         if time.monotonic() > until:
             results.write("null\n")
             return
-        results.write(json.dumps([seed, *_one(attacker, seed)]) + "\n")
+        began = time.monotonic()
+        result = [seed, *_one(attacker, seed), time.monotonic() - began]
+        results.write(json.dumps(result) + "\n")
         if k == 0:  # libraries are loaded, functions compiled
             _limit_memory(attacker.memory)
 

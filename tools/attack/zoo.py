@@ -13,7 +13,17 @@ from scipy import sparse
 import tamiz
 
 #: Packages whose public estimators are all in it, with their defaults.
-ROOMS = ("svm", "neighbors", "tree", "filters", "embedded", "search", "information", "evaluation")
+ROOMS = (
+    "svm",
+    "neighbors",
+    "tree",
+    "filters",
+    "embedded",
+    "search",
+    "information",
+    "evaluation",
+    "discovery",
+)
 #: Methods that a model may have, which take rows.
 USES = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
 
@@ -118,6 +128,10 @@ def _special() -> Iterator[tuple[str, Callable[[], Made]]]:
     yield "forest", fit(ForestClassifier(5, random_state=0), X, three)
     for name in ("csr", "csc", "bsr", "coo", "dia", "lil", "dok"):
         yield f"matrix {name}", partial(_matrix, csr, name)
+    for penalty in ("l1", "l1l2", "l0"):
+        yield f"LinearMachine {penalty}", fit(tamiz.svm.LinearMachine(penalty=penalty))
+    for kind in (tamiz.embedded.L1SVM, tamiz.embedded.SVMRFE):
+        yield f"{kind.__name__} numeric target", fit(kind(task="regression"), X, X[:, 0])
     yield "peer SVC", fit(svm.SVC(kernel="poly"), X, three)
     yield "peer SVC sparse", fit(svm.SVC(), csr, three)
     yield "peer SVC precomputed", fit(svm.SVC(kernel="precomputed"), gram, three)

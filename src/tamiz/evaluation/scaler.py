@@ -76,7 +76,8 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.center_, self.spread_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
         self.center_[places] = middle * units[places]
         self.spread_[places] = np.where(high > low, (high - low) / 1.349, spread[places])
-        self.spread_[places] *= units[places]
+        wide = self.spread_[places] * units[places]
+        self.spread_[places] = np.maximum(wide, np.finfo(float).smallest_subnormal)
         units[self.drawn_in_] = 1.0
         Z = self._draw_in(table) / units
         self.mean_, self.scale_ = Z.mean(axis=0) * units, Z.std(axis=0) * units
@@ -108,7 +109,13 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not those.any():
             return X
         Z = X.copy()
-        Z[:, those] = np.arcsinh((X[:, those] - self.center_[those]) / self.spread_[those])
+        part, center, spread = X[:, those], self.center_[those], self.spread_[those]
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            away = np.arcsinh((part - center) / spread)
+            # arcsinh(x) is log(2x) from far below the largest number on
+            half = 0.5 * part - 0.5 * center
+            far = np.sign(half) * (np.log(np.abs(half)) - np.log(spread) + 2.0 * np.log(2.0))
+        Z[:, those] = np.where(np.isinf(away), far, away)
         return Z
 
 

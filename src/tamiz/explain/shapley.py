@@ -300,8 +300,11 @@ def _terms(front: _Front) -> _Terms | None:
     tried = np.vstack([front.X[:8], front.background[:8]])
     with without_name_warnings():
         wanted = function(tried)
-    linear = tried @ weights.T + constant
-    size = np.abs(tried) @ np.abs(weights).T + np.abs(constant) + 1e-300
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 nothing is linear
+        linear = tried @ weights.T + constant
+        size = np.abs(tried) @ np.abs(weights).T + np.abs(constant) + 1e-300
+    if not np.isfinite(size).all():
+        return None
     if wanted.shape != linear.shape or not (np.abs(wanted - linear) <= 1e-6 * size).all():
         return None
     p = weights.shape[1]

@@ -55,6 +55,7 @@ from tamiz.validation import (
     as_vector,
     depth_of_caller,
     guess_task,
+    numbers_of,
     refused,
     unchanged_on_error,
 )
@@ -424,7 +425,7 @@ class QPFS(Filter):
             relevance[similarity.kept] = similarity.relevance
             return relevance
         given = self.relevance(X, y) if callable(self.relevance) else self.relevance
-        relevance = np.array(given, dtype=np.float64)
+        relevance = numbers_of("relevance", given)
         if relevance.shape != (n_features,) or not np.isfinite(relevance).all():
             raise ValueError(
                 f"relevance must give one finite number for each of the {n_features} features; it "

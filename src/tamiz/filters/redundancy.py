@@ -195,12 +195,14 @@ def _span(R: np.ndarray, G: np.ndarray) -> Span:
     with one_blas_thread():
         S = G.T @ (R @ R.T) @ G
         S = 0.5 * (S + S.T)
-        floor = _RELATIVE_FLOOR * max(float(np.abs(S).sum(axis=1).max()), np.finfo(float).tiny)
-        if _exceeds(S, floor):  # no eigenvalue exceeds the largest sum of a row
+        floor = _RELATIVE_FLOOR * max(
+            float(np.abs(S).sum(axis=1).max(initial=0.0)), np.finfo(float).tiny
+        )
+        if len(S) and _exceeds(S, floor):  # no eigenvalue exceeds the largest sum of a row
             factor = linalg.cho_factor(S, check_finite=False)
             return Span(R, linalg.cho_solve(factor, G.T, check_finite=False).T.copy(), S)
         values, P = np.linalg.eigh(S)
-    keep = values > _RELATIVE_FLOOR * values[-1]
+    keep = values > _RELATIVE_FLOOR * values.max(initial=0.0)
     values, P = values[keep], P[:, keep]
     return Span(R, G @ (P / values), np.diag(values))
 

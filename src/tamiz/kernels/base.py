@@ -71,6 +71,10 @@ class Kernel(ABC):
 
     # ------------------------------------------------------------------ what subclasses say
 
+    def _check_parts(self) -> None:
+        """Refuse parameters that no kernel has; for models from a file."""
+        self._check_parameters()
+
     def _check_parameters(self) -> None:  # noqa: B027  some have nothing to check
         """Raise a sentence if a parameter is wrong."""
 

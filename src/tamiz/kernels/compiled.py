@@ -391,13 +391,24 @@ def fill_rows(source: Any, rows: Any, K: Any, ready: Any) -> None:
             fill_row(source, i, K, ready)
 
 
+_MANY_FACTORS = 64
+
+
 @njit(cache=True, nogil=True)
 def _powers(row: Any, gamma: Any, constant: Any, degree: Any) -> None:
     for j in range(len(row)):
         value = constant + gamma * row[j]
         power = value
-        for _ in range(degree - 1):
-            power *= value
+        if degree <= _MANY_FACTORS:
+            for _ in range(degree - 1):
+                power *= value
+        else:  # by repeated squaring
+            left = degree - 1
+            while left > 0:
+                if left & 1:
+                    power *= value
+                value *= value
+                left >>= 1
         row[j] = power
 
 

@@ -69,7 +69,7 @@ def expansion(machine: Any, graph: Graph, X: Value) -> Value:
         return X @ np.ascontiguousarray(machine.coef_.T) + there
     vectors = machine.support_vectors_
     vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
-    if not len(coef):
+    if not len(coef) and not machine.kernel_.compares_text:
         return X @ np.zeros((machine.n_features_in_, coef.shape[1])) + there
     return kernel_values(machine.kernel_, SamplePairs(graph, X, vectors)) @ coef + there
 

@@ -15,6 +15,7 @@ import numpy as np
 #: Version of the operators that are written, and of the trees among them.
 OPSET, ML_OPSET = 17, 3
 ML = "ai.onnx.ml"
+_LEAST_DIVISOR = 1e-300  # one over less is beyond float64
 
 
 def onnx_package() -> Any:
@@ -52,7 +53,7 @@ class Value:
         return self.graph.op("Mul", self, other)
 
     def __truediv__(self, other: Any) -> Value:
-        if _is_row_of_one(other):
+        if _is_row_of_one(other) and np.abs(other).min() > _LEAST_DIVISOR:
             return self @ (1.0 / np.reshape(other, (1, 1)))
         return self.graph.op("Div", self, other)
 

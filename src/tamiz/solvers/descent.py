@@ -188,12 +188,15 @@ def newton(K: np.ndarray, copies: int, point: BoxPoint, *, max_free: int, max_cu
     block = K[samples[:, None], samples].astype(np.float64)
     start, low, high = b[free], lower[free], upper[free]
     local_b, local_g = start.copy(), g[free]
-    with one_blas_thread():  # many small systems: waking other threads costs more than it gains
+    with (
+        one_blas_thread(),  # many small systems: waking other threads costs more than it gains
+        np.errstate(over="ignore", invalid="ignore"),
+    ):
         solves = _descend(block, local_b, local_g, low, high, max_cuts)
-    change = np.clip(local_b, low, high) - start
-    moved = np.flatnonzero(change)
-    if len(moved):
+        change = np.clip(local_b, low, high) - start
+        moved = np.flatnonzero(change)
         update = np.tile(change[moved] @ K[samples[moved]].astype(np.float64), copies)
+    if len(moved) and np.isfinite(update).all():  # a step beyond float64 is none
         b[free[moved]] = np.clip(local_b, low, high)[moved]
         g += update
     return solves
@@ -215,11 +218,10 @@ def _descend(
         step = _solve(block[inside[:, None], inside], -g[inside])
         if step is None:
             break
-        with np.errstate(over="ignore", invalid="ignore"):
-            slope = float(g[inside] @ step)
+        slope = float(g[inside] @ step)
         if not -np.inf < slope <= 0.0:  # no descent: K is indefinite, or beyond float64
             break
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        with np.errstate(divide="ignore"):
             reach = np.where(step > 0, (high[inside] - b[inside]) / step, np.inf)
             reach = np.where(step < 0, (low[inside] - b[inside]) / step, reach)
         first = int(np.argmin(reach))

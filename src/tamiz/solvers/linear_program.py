@@ -193,7 +193,11 @@ def solve_hinge_program(
     progress = progress or Progress("linear program")
     gathered = gather(*program)
     near = None if start is None else np.abs(start.g) / program.c
-    with one_blas_thread():  # thousands of small products and factorisations
+    # thousands of small products and factorisations; a step beyond float64 is none: stalled
+    with (
+        one_blas_thread(),
+        np.errstate(over="ignore", invalid="ignore", divide="ignore"),
+    ):
         found = _solve(HingeProgram(*gathered[:4]), method, tol, max_iter, near, progress)
     return gathered.spread(found)
 
@@ -248,7 +252,10 @@ def solve_unpenalised(
     """
     progress = progress or Progress("linear program")
     gathered = gather(*program)
-    with one_blas_thread():
+    with (
+        one_blas_thread(),
+        np.errstate(over="ignore", invalid="ignore", divide="ignore"),
+    ):
         found = _solve_unpenalised(HingeProgram(*gathered[:4]), tol, max_iter, progress)
     return gathered.spread(found)
 

@@ -75,6 +75,17 @@ def solve_penalised(
     start: np.ndarray | None = None,
 ) -> Certified:
     """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # beyond float64: stalled
+        return _solve_penalised(problem, tol, max_iter, progress, start)
+
+
+def _solve_penalised(
+    problem: PenalisedHinge,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: np.ndarray | None,
+) -> Certified:
     X, y, C = problem.X, problem.y, problem.C
     counted = C > 0
     if not counted.all():  # a class of weight zero

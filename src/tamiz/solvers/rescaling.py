@@ -81,8 +81,10 @@ class Rescaling:
             return
         z = np.abs(z * self.w)
         z[gone] = 0.0
-        if self.normalize and z.any():
-            z *= np.sqrt(self.total / np.sum((z * spread) ** 2))
+        size = z * spread
+        largest = float(size.max(initial=0.0))
+        if self.normalize and largest > 0.0:  # in a unit whose square is within float64
+            z = z / largest * np.sqrt(self.total / np.sum((size / largest) ** 2))
         self.z, self.alive = z, np.flatnonzero(z)
         if not len(self.alive):
             self.w[:] = 0.0

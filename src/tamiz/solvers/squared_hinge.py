@@ -222,4 +222,6 @@ def _solve(A: np.ndarray, right: np.ndarray) -> np.ndarray:
     _, found, info = lapack.dposv(A, right, lower=1)
     if info == 0:
         return found
+    if not np.isfinite(A).all():
+        return np.full_like(right, np.nan)
     return np.linalg.lstsq(A, right, rcond=None)[0]

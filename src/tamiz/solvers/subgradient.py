@@ -139,7 +139,10 @@ def subgradient_descent(
         with Progress("subgradient descent", verbose) as progress:
             for t in range(1, n_iter + 1):
                 value, v = f_and_subgradient(beta)
-                following = beta - length(t) * v
+                with np.errstate(over="ignore", invalid="ignore"):
+                    following = beta - length(t) * v
+                if not np.isfinite(following).all():  # a step beyond float64 is none
+                    following = beta
                 if project is not None:
                     following = project(following)
                 if value < least:
@@ -243,8 +246,12 @@ def machine_constants(machine: HingeProblem, radius: float | None = None) -> Con
 
 def into_ball(beta: np.ndarray, radius: float) -> np.ndarray:
     """Return the vector of norm at most ``radius`` that is nearest to ``beta``."""
-    norm = np.linalg.norm(beta)
-    return beta if norm <= radius else beta * (radius / norm)
+    largest = float(np.abs(beta).max(initial=0.0))
+    if not largest > 0.0:
+        return beta
+    short = beta / largest  # whose square is within float64
+    norm = float(np.linalg.norm(short))
+    return beta if norm <= radius / largest else short * (radius / norm)
 
 
 class _Constant:

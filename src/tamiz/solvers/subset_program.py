@@ -201,6 +201,9 @@ def _in_box(kinks: Kinks, box: np.ndarray) -> tuple[np.ndarray, float, np.ndarra
     cost = np.concatenate([np.zeros(p + 1), C])
     found = linprog(cost, A_ub=rows, b_ub=-margin, bounds=bounds, method="highs")
     if found.status != 0:
-        raise RuntimeError(f"HiGHS could not fit the machine within the box: {found.message}")
+        raise ValueError(
+            f"HiGHS could not fit the machine within the box ({found.message.strip()}). Scale the "
+            "features, for instance with sklearn.preprocessing.StandardScaler."
+        )
     alpha = np.clip(-found.ineqlin.marginals, 0.0, C)
     return found.x[:p], float(found.x[p]), alpha, float(found.fun)

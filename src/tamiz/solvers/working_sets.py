@@ -209,7 +209,9 @@ def solve_by_working_sets(
             state.status = CODES[code]
             return
         idle = 0 if change.any() else idle + 1
-        if idle > 3 or (code == STALLED and idle):
+        # steps lost in rounding, be it that the point still moves to and fro
+        lost = code == STALLED and (idle > 0 or rounds > _FRUITLESS)
+        if idle > 3 or lost:
             state.status = Status.STALLED
             return
         per_sample = change.reshape(copies, -1).sum(axis=0)

@@ -274,7 +274,10 @@ class KernelMachine(MachinePlot, BaseEstimator):
             if single.entry_error * size <= 0.25 * self.tol:
                 self._prepared = single
         if self.kernel_.is_linear:
-            self.coef_ = self._as_dense(self.dual_coef_ @ self._measured(vectors))
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.coef_ = self._as_dense(self.dual_coef_ @ self._measured(vectors))
+            if not np.isfinite(self.coef_).all():
+                raise ValueError(TOO_LARGE)
         if self._centre is not None:
             self._intercept_there = self.intercept_
             self.intercept_ = self.intercept_ - self.coef_ @ self._centre

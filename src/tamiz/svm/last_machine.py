@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Selector
+from tamiz.information.columns import safe_units
 from tamiz.svm.multiclass import BinaryFit
 from tamiz.svm.svc import SVC
 from tamiz.svm.svr import SVR
@@ -32,8 +33,10 @@ TASK_CONSTRAINTS: dict[str, list[Any]] = {
 
 def spread_of(target: np.ndarray, weight: np.ndarray | None = None) -> float:
     """Standard deviation of a numeric target; 1 if it does not vary."""
+    unit = float(safe_units(np.abs(target).max(initial=0.0)))
+    target = target / unit
     centred = target - np.average(target, weights=weight)
-    return float(np.sqrt(np.average(centred * centred, weights=weight))) or 1.0
+    return float(np.sqrt(np.average(centred * centred, weights=weight))) * unit or 1.0
 
 
 def machine_has(method: str) -> Any:

@@ -150,7 +150,10 @@ class LinearDecision(ClassifierMixin, ClassifierPlot, BaseEstimator):
         self._centre = self._intercept_there = None
         if centre is not None:
             self._centre, self._intercept_there = centre, self.intercept_
-            self.intercept_ = self.intercept_ - self.coef_ @ centre
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.intercept_ = self.intercept_ - self.coef_ @ centre
+            if not np.isfinite(self.intercept_).all():
+                raise ValueError(TOO_LARGE)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")  # the parameter lambda_ would pass for a fitted attribute

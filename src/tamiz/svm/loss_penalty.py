@@ -253,12 +253,15 @@ class SquaredHingeEngine(SmoothEngine):
         if lam.any() or work > small or not table.intercept or len(np.unique(y)) < 2:
             return super().solve(given, lam, mu, start, limits)
         cost, tol = 2.0 * c / mu, _SHARPER * limits.tol
-        if p <= n:
-            one = minimise_primal(table.dense, y, cost, start, tol)
-            w = one.weights
-        else:
-            one = minimise_dual(table.gram, y, cost, tol=tol)
-            w = np.asarray(table.X.T @ one.weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if p <= n:
+                one = minimise_primal(table.dense, y, cost, start, tol)
+                w = one.weights
+            else:
+                one = minimise_dual(table.gram, y, cost, tol=tol)
+                w = np.asarray(table.X.T @ one.weights)
+        if not (np.isfinite(one.objective) and np.isfinite(w).all()):  # squares beyond float64
+            return super().solve(table, y, c, lam, mu, start, limits)
         return MachineFit(
             w,
             one.intercept,
@@ -425,7 +428,8 @@ class CountingPenalty:
     ) -> MachineFit:
         """Descend from the weights of ``start``, or from zero."""
         rho, a = (mixture.l1_ratio if self.ratio is None else self.ratio), mixture.a
-        bend = -np.log(_LEAST_SLOPE) / a
+        with np.errstate(over="ignore"):
+            bend = -np.log(_LEAST_SLOPE) / a
         used = 0
 
         def slopes(size: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from tamiz.validation import (
     check_penalties,
     check_regression_target,
     check_sample_weight,
+    far_level,
     unchanged_on_error,
 )
 
@@ -166,9 +167,12 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         if self.loss == "squared" and not float(C.min()) > _NO_RIDGE:
             check_penalties(C.min(), "C times sample_weight")
         K = self._gram_matrix(part, np.inf if self.loss == "squared" else float(C.max()))
+        level = far_level(target[active])  # the intercept takes it, and the digits are kept
+        target = target - level
         problem = svr_problem(K, target[active], C, self.epsilon, self.loss == "squared")
         result = solve(problem, start=start, **self._solver_options())
         self._describe(result, X, active, target, C)
+        self.intercept_ = self.intercept_ + level
         self._report([result.status])
 
     def _describe(

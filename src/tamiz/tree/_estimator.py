@@ -25,7 +25,7 @@ from tamiz.tree._splitting import Kinds
 from tamiz.tree._table import TreeTable, read_table, read_training_table
 from tamiz.tree.drawing import DRAWN
 from tamiz.tree.findings import Finding, find
-from tamiz.tree.impurity import SOMETHING, Criterion, smallest_side
+from tamiz.tree.impurity import MOST, SOMETHING, Criterion, smallest_side
 from tamiz.tree.pruning import (
     PRUNING,
     PruningPath,
@@ -192,11 +192,11 @@ class TreeEstimator(BaseEstimator):
             leaf = smallest_side(n, 1, float(leaf))
         return Rules(
             int(criterion),
-            int(split),
-            int(leaf),
+            min(int(split), MOST),
+            min(int(leaf), MOST),
             max(SOMETHING, float(self.min_weight_fraction_leaf) * weight * (1.0 - 1e-12)),
             float(self.min_balance),
-            -1 if self.max_depth is None else int(self.max_depth),
+            -1 if self.max_depth is None else min(int(self.max_depth), MOST),
             float(self.min_impurity_decrease) * unit * unit * weight,
             self.leaf_choice == "decrease",
         )

@@ -42,6 +42,7 @@ from tamiz.tree.forest import (
     part_rows,
     training_part,
 )
+from tamiz.tree.impurity import MOST
 from tamiz.validation import (
     N_JOBS,
     check_regression_target,
@@ -67,7 +68,7 @@ class BoostingRules(NamedTuple):
             params["n_estimators"],
             float(params["learning_rate"]),
             params["max_leaf_nodes"],
-            min(int(params["min_samples_leaf"]), np.iinfo(np.int64).max),
+            min(int(params["min_samples_leaf"]), MOST),
             float(params["l2"]),
         )
 

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
+from tamiz.tree.impurity import MOST
 from tamiz.validation import (
     N_JOBS,
     check_class_weight,
@@ -133,7 +134,7 @@ class ForestClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
         rules = ForestRules(
             len(classes),
             features_tried(self.max_features, X.shape[1]),
-            self.min_samples_leaf,
+            min(int(self.min_samples_leaf), MOST),
             self.splits == "random",
         )
         with limit_threads(self.n_jobs):

@@ -48,6 +48,8 @@ MISSING = (1 << 31) - 1
 
 #: Least weight of a side, if nothing else is asked.
 SOMETHING = 1e-300
+#: Larger counts of samples or levels mean the same: no table is as large.
+MOST = 1 << 40
 
 #: Scores that differ by a smaller fraction of the impurity are equal.
 ROUNDING = 1e-12

@@ -273,6 +273,28 @@ def check_regression_target(
     return values
 
 
+#: A target this many times farther from zero than it is wide loses digits beside them.
+_FAR = 1e6
+
+
+def far_level(target: np.ndarray) -> float:
+    """The middle of numbers that are far from zero beside their range, 0 of all others.
+
+    A machine with an intercept is as good without it; what is left of the numbers is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.validation import far_level
+    >>> far_level(np.array([1e15, 1e15 + 2.0])), far_level(np.array([1.0, 3.0]))
+    (1000000000000001.0, 0.0)
+    """
+    if not len(target):
+        return 0.0
+    low, high = 0.5 * float(target.min()), 0.5 * float(target.max())
+    return low + high if abs(low + high) / _FAR > high - low else 0.0
+
+
 def as_vector(y: Any) -> np.ndarray:
     """``y`` as an array with one axis and without missing values; its length is checked elsewhere.
 

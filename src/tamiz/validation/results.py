@@ -109,6 +109,14 @@ def check_pvalues(name: str, value: Any) -> np.ndarray:
     return found
 
 
+def numbers_of(name: str, value: Any) -> np.ndarray:
+    """A new array of float64 numbers, of any shape."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refused(name, value, "must hold numbers.") from None
+
+
 def finite_vector(name: str, value: Any) -> np.ndarray:
     """The check for finite numbers in a row, at least one."""
     try:

@@ -200,6 +200,9 @@ def _matched(noise: np.ndarray, Z: np.ndarray) -> np.ndarray:
 # ------------------------------------------------------------------------------- the estimates
 
 
+_LEAST_DRAWN = 1e-6  # fraction that leaves a matrix which can be inverted
+
+
 def shrunk_correlations(Z: np.ndarray) -> tuple[np.ndarray, float]:
     """Correlations of standardised rows, drawn towards none as Ledoit and Wolf derive.
 
@@ -211,7 +214,8 @@ def shrunk_correlations(Z: np.ndarray) -> tuple[np.ndarray, float]:
     away = float(np.square(raw).sum()) - p  # distance from the identity, squared: the diagonal is 1
     # sum over samples of |z z' - raw|^2 / n^2
     noise = (float(np.square(np.einsum("ij,ij->i", Z, Z)).sum()) / n - np.square(raw).sum()) / n
-    fraction = 1.0 if away <= 0.0 else min(1.0, max(0.0, noise / away))
+    # of two rows alone, say, all correlations are 1: they are drawn in as far as they must be
+    fraction = 1.0 if away <= 0.0 else min(1.0, max(_LEAST_DRAWN, noise / away))
     shrunk = (1.0 - fraction) * raw
     np.fill_diagonal(shrunk, 1.0)
     return shrunk, fraction

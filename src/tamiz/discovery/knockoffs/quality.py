@@ -113,4 +113,5 @@ def energy_test(Z: np.ndarray, T: np.ndarray, random: np.random.Generator) -> fl
 
 
 def _standardised(X: np.ndarray) -> np.ndarray:
-    return (X - X.mean(axis=0)) / X.std(axis=0)
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -28,11 +28,12 @@ from tamiz.discovery.knockoffs.table import (
     KnockoffTable,
     as_correlations,
     equal_columns,
+    in_units,
     own_copies,
     part_of,
 )
 from tamiz.display import axes, frames
-from tamiz.information.columns import CodedTable, read_columns
+from tamiz.information.columns import CodedTable, read_columns, safe_units
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search.resampling import run_jobs
@@ -291,9 +292,13 @@ class Knockoffs(Selector):
             seed = seed if journal is None else int(journal.facts["seed"])
             with Progress("Knockoffs", self.verbose) as progress:
                 progress.update("correlations")
-                source = self._source(part, kept, np.random.default_rng([seed, 0]))
+                units = safe_units(np.abs(part.X).max(axis=0))
+                source = self._source(part, units, kept, np.random.default_rng([seed, 0]))
                 names = names_for(self._own_names(), table.X.shape[1])
-                work = _Draws(source, statistic, part.X, y, [names[j] for j in kept], seed)
+                called = [names[j] for j in kept]
+                if y.dtype.kind == "f":
+                    y = y / safe_units(np.abs(y).max())
+                work = _Draws(source, statistic, part.X / units, y, called, seed)
                 found = self._draw_all(work, journal, progress)
         finally:
             if journal is not None:
@@ -383,12 +388,20 @@ class Knockoffs(Selector):
         return ScoredStatistic(scorer_for("statistic", given, self.task, table, y))
 
     def _source(
-        self, table: CodedTable, kept: np.ndarray, random: np.random.Generator
+        self,
+        table: CodedTable,
+        units: np.ndarray,
+        kept: np.ndarray,
+        random: np.random.Generator,
     ) -> CopySource:
-        """Where knockoffs come from; ``kept`` says which columns of X those of the table are."""
+        """Where knockoffs come from, in these units of the columns of the table.
+
+        ``kept`` says which columns of X they are.
+        """
         n, p = table.X.shape
         if self.knockoffs is not None:
-            return own_copies(self.knockoffs, table.X, int(self.n_draws), int(self.n_copies))
+            own = own_copies(self.knockoffs, table.X, int(self.n_draws), int(self.n_copies))
+            return in_units(own, units)
         sigma, needed = None, (int(self.n_copies) + 1) * p + 2
         if self.covariance is not None:
             sigma = as_correlations(self.covariance, self.n_features_in_)[np.ix_(kept, kept)]
@@ -405,7 +418,7 @@ class Knockoffs(Selector):
                 stacklevel=5,
             )
         made = KnockoffTable(
-            table,
+            table._replace(X=table.X / units),
             self.method,
             sigma,
             self.n_factors,

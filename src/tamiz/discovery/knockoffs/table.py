@@ -25,8 +25,8 @@ from tamiz.discovery.knockoffs.gaussian import (
     gaussian_model,
     shrunk_correlations,
 )
-from tamiz.information.columns import CodedTable
-from tamiz.validation import symmetric_matrix
+from tamiz.information.columns import LARGE, CodedTable
+from tamiz.validation import TOO_LARGE, numbers_of, symmetric_matrix
 
 #: Numbers with no more different values than this are taken as levels.
 FEW_VALUES = 10
@@ -197,7 +197,7 @@ def own_copies(given: Any, X: np.ndarray, n_draws: int, n_copies: int) -> CopySo
             return found.reshape(n_copies, *X.shape)
 
         return CopySource(called, None, {"method": "own function"})
-    array = np.asarray(given, dtype=np.float64)
+    array = numbers_of("knockoffs", given)
     whole = shape if n_draws == 1 else (n_draws, *shape)
     if array.shape not in (whole, (n_draws, *shape)):
         several = f"{n_draws} draw{'s' * (n_draws > 1)} of X"
@@ -212,8 +212,21 @@ def own_copies(given: Any, X: np.ndarray, n_draws: int, n_copies: int) -> CopySo
     return CopySource(lambda k, random: copies[k], None, {"method": "own array"})
 
 
+def in_units(source: CopySource, units: np.ndarray) -> CopySource:
+    """The same knockoffs, measured in units of the columns."""
+
+    def draw(k: int, random: np.random.Generator) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            copies = source.draw(k, random) / units
+        if not (np.abs(copies) <= LARGE).all():
+            raise ValueError(TOO_LARGE)
+        return copies
+
+    return source._replace(draw=draw)
+
+
 def _checked_copy(copy: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
-    copy = np.asarray(copy, dtype=np.float64)
+    copy = numbers_of(what, copy)
     if copy.shape != shape or not np.isfinite(copy).all():
         named = "the shape of X" if len(shape) == 2 else "the shape (n_copies, *X.shape)"
         raise ValueError(

@@ -78,6 +78,7 @@ from tamiz.validation import (
     check_squares,
     check_units,
     check_X,
+    far_level,
     far_point,
     group_codes,
     inner_fit,
@@ -375,6 +376,7 @@ class HoldOutSVM(LastMachineLearner):
         numeric = self._settle_task(y)
         if numeric:
             values = check_regression_target(y, X.shape[0])
+            values = values - far_level(values)  # the intercept's, and the digits are kept
         else:
             labels = check_classes(y, X.shape[0], quantity=INSTEAD)
         grid = self._check_judge(X)

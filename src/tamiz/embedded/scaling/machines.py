@@ -59,7 +59,7 @@ from tamiz.svm.bounds import bordered_inverse
 from tamiz.svm.multiclass import Task as SVMTask
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.problem import TubeTask
-from tamiz.validation import TOO_LARGE, Labels
+from tamiz.validation import TOO_LARGE, Labels, check_penalties
 
 #: Stands for a factor of zero. Its square adds nothing to any kernel value, but the derivative by
 #: the square of a factor can still be read off the derivative by the factor.
@@ -74,6 +74,7 @@ NO_SUPPORT = 1e-9
 #: Up to this many samples the inner problems are solved to rounding level, which costs little and
 #: makes the answer independent of the order of the samples.
 SMALL = 100
+_NO_RIDGE = 1e-307  # below it, one over a penalty is beyond float64
 
 
 class TubeTarget(NamedTuple):
@@ -150,7 +151,10 @@ class Objective(ABC):
 
         def gradient() -> np.ndarray:
             out = np.zeros(len(sigma))
-            out[self.columns] = inner(tracker)
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[self.columns] = inner(tracker)
+            if not np.isfinite(out).all():
+                raise ValueError(TOO_LARGE)
             return out
 
         return Value(value, gradient, warm=np.concatenate(solutions))
@@ -227,7 +231,10 @@ class RadiusMargin(Objective):
             task = pair.task
             part = np.array(_part(K, task.samples))
             corner = part.diagonal() + 1.0 / pair.penalty
-            part.flat[:: len(part) + 1] += 1.0 / (pair.penalty * pair.weight)
+            penalties = pair.penalty * pair.weight
+            if not float(penalties.min()) > _NO_RIDGE:
+                check_penalties(penalties.min())
+            part.flat[:: len(part) + 1] += 1.0 / penalties
             Q = DenseQ(part)
             hard = task.problem(Q, np.full(len(part), np.inf))
             margin = self._optimum(hard, starts[2 * k], task.scale)

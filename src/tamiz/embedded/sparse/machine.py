@@ -28,6 +28,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.base import PathStep, Selector, Stopwatch, number_to_select, order_by
+from tamiz.information.columns import safe_units
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.runtime.workers import run_in_threads
@@ -318,7 +319,8 @@ class SparseLinearMachine(LinearDecision, Selector):
         if any(fit.history for fit in fits):
             self.history_ = fits[0].history if len(fits) == 1 else [fit.history for fit in fits]
         self._take(fits)
-        scores = np.sqrt(np.sum(self.coef_**2, axis=0))
+        units = safe_units(np.abs(self.coef_).max(axis=0))
+        scores = np.sqrt(np.sum((self.coef_ / units) ** 2, axis=0)) * units
         n_kept = int(np.count_nonzero(scores))
         left = [fit.left for fit in fits if fit.left is not None]
         ties = [np.max(left, axis=0)] if left else []

@@ -16,7 +16,14 @@ from tamiz.runtime.progress import Progress
 from tamiz.solvers.subset_program import SubsetProgram
 from tamiz.solvers.subset_search import SubsetResult, solve_subset_program
 from tamiz.svm.last_machine import TASK_CONSTRAINTS
-from tamiz.validation import Units, check_units, number_to_drop, refused, values_by_name
+from tamiz.validation import (
+    Units,
+    check_units,
+    finite_vector,
+    number_to_drop,
+    refused,
+    values_by_name,
+)
 
 # how a limit is described that not even the least unit keeps
 _COST = "the cheapest {} costs {:g}, budget is {:g}"
@@ -237,11 +244,11 @@ class MILPSVM(TaskMachine):
                 [units.sizes], [number_to_select(wanted, p, p)], [_FEATURES], units
             )
         names = getattr(self, "feature_names_in_", None)
-        costs = np.asarray(values_by_name(self.costs, "costs", p, names), dtype=np.float64)
+        costs = finite_vector("costs", values_by_name(self.costs, "costs", p, names))
         if costs.shape != (p,):
             raise ValueError(f"costs has shape {costs.shape}; X has {p} features.")
-        if not np.isfinite(costs).all() or (costs < 0.0).any():
-            raise ValueError("costs must be finite and not negative.")
+        if (costs < 0.0).any():
+            raise ValueError("costs must not be negative.")
         uses, limits, kinds = [units.totals(costs)], [self.budget], [_COST]
         if self.budget is None:
             limits = [_part_of(costs.sum(), wanted)]

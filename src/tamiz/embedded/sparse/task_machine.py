@@ -141,4 +141,8 @@ class TaskMachine(TaskSelector, SparseLinearMachine, RegressorPlot):
         unit = spread_of(side, C) if self.scale_target else 1.0
         self.epsilon_ = unit * float(self.epsilon)
         level = float(np.median(side))
-        return TubeProblem(X, (side - level) / unit, C, float(self.epsilon), level, unit)
+        with np.errstate(over="ignore"):
+            beyond = (side - level) / unit
+        if not np.isfinite(beyond).all():
+            raise ValueError("y has values whose differences are beyond what float64 holds.")
+        return TubeProblem(X, beyond, C, float(self.epsilon), level, unit)

@@ -214,6 +214,6 @@ def correlation_pvalues(rho: np.ndarray, n: float) -> np.ndarray:
     """Two-sided p-values of correlations over ``n`` samples; 1 if there are too few to tell."""
     if n <= 2:
         return np.ones(len(rho))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         t = np.abs(rho) * np.sqrt((n - 2) / (1 - rho**2))
     return 2 * special.stdtr(n - 2, -t)
