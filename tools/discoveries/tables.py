@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tools.discoveries.data import Setting
 from tools.discoveries.methods import METHODS
-from tools.discoveries.runs import Found, Outcome
+
+if TYPE_CHECKING:
+    from tools.discoveries.runs import Found, Outcome
 
 _COLUMNS = (
     "data | method | repetitions | asked | realised | inside | FDR wrong | PFER wrong | "
