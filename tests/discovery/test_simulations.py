@@ -16,6 +16,7 @@ from tools.discoveries import (
     SIGNALS,
     Outcome,
     Setting,
+    by_method,
     draw,
     known_methods,
     read_outcomes,
@@ -123,3 +124,11 @@ def test_verdict_allows_two_binomial_errors():
     outcomes = [Outcome("Holm", k < 17, k < 17, 1, np.nan, 0.1, k) for k in range(100)]
     assert verdict(setting, "Holm", outcomes)[1] == "NO"
     assert verdict(setting, "Holm", outcomes[:5])[1] == "too few"
+    # fractions of many features vary less than a coin
+    outcomes = [Outcome("Knockoffs, linear", 3, 3, 12 + k % 3, 0.5, 0.1, k) for k in range(40)]
+    assert (
+        verdict(setting, "Knockoffs, linear", outcomes)[1] == "NO"
+    )  # 0.23 for 0.2, and never less
+    outcomes = [Outcome("Holm", k < 17, k < 17, 1, np.nan, 0.1, k) for k in range(100)]
+    (row,) = by_method({(setting, "Holm"): outcomes}).splitlines()[2:]
+    assert row.split(" | ")[2:5] == ["1", "100", "0"] and "0.170 ±" in row

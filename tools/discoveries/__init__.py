@@ -20,7 +20,7 @@ one feature at a time promise something about the latter only.
 from tools.discoveries.data import DESIGNS, SIGNALS, Setting, Truth, draw, settings
 from tools.discoveries.methods import METHODS, known_methods, suits
 from tools.discoveries.runs import Outcome, read_outcomes, repeat, run
-from tools.discoveries.tables import summary, table
+from tools.discoveries.tables import by_method, summary, table
 
 __all__ = [
     "DESIGNS",
@@ -29,6 +29,7 @@ __all__ = [
     "Outcome",
     "Setting",
     "Truth",
+    "by_method",
     "draw",
     "known_methods",
     "read_outcomes",

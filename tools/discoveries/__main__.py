@@ -70,9 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def show(found: Found) -> None:
     """Print the table and what stands out."""
-    print(discoveries.table(found))
-    print()
-    print(discoveries.summary(found))
+    for part in (discoveries.table, discoveries.by_method, discoveries.summary):
+        print(part(found), end="\n\n")
 
 
 if __name__ == "__main__":

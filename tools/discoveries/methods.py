@@ -255,10 +255,10 @@ METHODS: dict[str, Method] = {
         _score_shuffles, _permuted("fdr_permutation"), "FDR", 0.1, "unrelated", STRAIGHT
     ),
     "permutations, ReliefF, maxT": Method(
-        _relief_shuffles, _permuted("maxt"), "FWER", 0.1, "unrelated", CURVED, 200_000
+        _relief_shuffles, _permuted("maxt"), "FWER", 0.1, "unrelated", CURVED, 20_000
     ),
     "permutations, ReliefF, fdr": Method(
-        _relief_shuffles, _permuted("fdr_permutation"), "FDR", 0.1, "unrelated", CURVED, 200_000
+        _relief_shuffles, _permuted("fdr_permutation"), "FDR", 0.1, "unrelated", CURVED, 20_000
     ),
     "Shadows": Method(
         _shadows, _support, "", 0.0, "unrelated", (*STRAIGHT, "xor", "radial"), 20_000
