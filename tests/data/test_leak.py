@@ -246,3 +246,23 @@ def test_values_that_return_thousands_of_times_are_no_trouble():
         table["noise"] = rng.standard_normal(6000)
         data = load(table, "y", leaks="drop")
     assert "level" in data.aside and "noise" in data.feature_names
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["batch", "Plate_ID", "hospital", "lote", "Centro"])
+def test_batches_are_pointed_out_by_their_name(name):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    table["sick"] = np.where(table.a > 0, "yes", "no")
+
+    def said_of(values, **settings):
+        data = load(table.assign(**{name: values}), "sick", **settings)
+        return [one for one in data.warnings if one.code == "batches"]
+
+    places = np.array(["north", "south", "west"])[rng.integers(0, 3, 90)]
+    (said,) = said_of(places)
+    assert said.columns == (name,) and f"adjust={name!r}" in said.text
+    assert f"groups={name!r}" in said.text and "used as a feature" in said.text
+    assert said_of(rng.integers(0, 5, 90)) and not said_of(rng.normal(size=90))
+    assert not said_of(places, groups=name) and not said_of(places, roles={name: "categorical"})
+    assert not said_of(np.full(90, "north"))

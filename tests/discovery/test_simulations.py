@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 
 import numpy as np
 import pytest
 
+from tamiz.discovery import Knockoffs, StabilitySelection
+from tamiz.filters import WelchT
 from tools.discoveries import (
     DESIGNS,
     METHODS,
     SIGNALS,
     Outcome,
     Setting,
+    by_method,
     draw,
     known_methods,
     read_outcomes,
     repeat,
     table,
 )
-from tools.discoveries.runs import Turns, record
+from tools.discoveries.runs import Turns, jobs_of, record
 from tools.discoveries.tables import verdict
 
 
@@ -77,8 +81,40 @@ def test_outcomes_survive_a_line_that_was_cut(tmp_path):
     found = read_outcomes(tmp_path)
     assert [o.seed for o in found[cell]] == [0, 1]
     turns = Turns([cell], found, most=3)
-    assert turns.pick(10.0) == (cell, 2)
+    assert turns.pick(10.0) == ((cell[0], ("Holm",)), 2)
     assert turns.pick(10.0) is None  # two of three are done, and the third runs
+
+
+def test_all_have_enough_before_the_quickest_have_more():
+    small, large = Setting("ar", "nothing", 60, 20), Setting("ar", "nothing", 600, 200)
+    cells = [(setting, "Holm") for setting in (large, small)]
+    turns = Turns(cells, {}, most=3, enough=2)
+    order = [turns.pick(10.0)[0][0] for _ in range(6)]
+    assert order == [small, large, small, large, small, large]
+    for job in turns.jobs:
+        turns.running[job] = 2
+    assert turns.pick(10.0)[0][0] == small
+
+
+def test_methods_that_share_a_fit_select_what_they_select_alone():
+    truth = draw(Setting("ar", "logistic", 120, 60), 0)
+    shared = {
+        "stability, score": StabilitySelection(WelchT(), pfer=1.0, random_state=5),
+        "stability, score, r-concave": StabilitySelection(
+            WelchT(), pfer=1.0, assumption="r-concave", random_state=5
+        ),
+        "Knockoffs, linear": Knockoffs("linear", fdr=0.2, random_state=5),
+        "Storey": WelchT(alpha=0.1, correction="storey"),
+    }
+    for name, alone in shared.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got = METHODS[name].read(METHODS[name].fit(truth, 5))
+            want = alone.fit(truth.X, truth.y).support_
+        assert want.any()
+        np.testing.assert_array_equal(got, want, err_msg=name)
+    cells = [(Setting("ar", "logistic", 120, 60), name) for name in METHODS]
+    assert sum(len(names) for _, names in jobs_of(cells)) == len(METHODS)
 
 
 def test_verdict_allows_two_binomial_errors():
@@ -88,3 +124,11 @@ def test_verdict_allows_two_binomial_errors():
     outcomes = [Outcome("Holm", k < 17, k < 17, 1, np.nan, 0.1, k) for k in range(100)]
     assert verdict(setting, "Holm", outcomes)[1] == "NO"
     assert verdict(setting, "Holm", outcomes[:5])[1] == "too few"
+    # fractions of many features vary less than a coin
+    outcomes = [Outcome("Knockoffs, linear", 3, 3, 12 + k % 3, 0.5, 0.1, k) for k in range(40)]
+    assert (
+        verdict(setting, "Knockoffs, linear", outcomes)[1] == "NO"
+    )  # 0.23 for 0.2, and never less
+    outcomes = [Outcome("Holm", k < 17, k < 17, 1, np.nan, 0.1, k) for k in range(100)]
+    (row,) = by_method({(setting, "Holm"): outcomes}).splitlines()[2:]
+    assert row.split(" | ")[2:5] == ["1", "100", "0"] and "0.170 ±" in row

@@ -7,10 +7,13 @@ import pytest
 from distributed import Client
 from joblib import parallel_config
 from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from tamiz.discovery import Knockoffs, Shadows, StabilitySelection, permutation_scores
 from tamiz.embedded import SVMRFE, HoldOutSVM
+from tamiz.filters import WelchT
 from tamiz.runtime.dask import DaskRunner
 from tamiz.runtime.workers import LocalRunner, SerialRunner, Shared, find_runner
 from tamiz.search import ExhaustiveSearch, ForwardSelection
@@ -66,6 +69,32 @@ def test_eliminations_take_the_same_path(client, table, selector):
         there = values(selector.set_params(n_jobs=-1).fit(X, y))
     assert there == here and len(here) > 5
     np.testing.assert_array_equal(getattr(selector, "errors_", None), errors)
+
+
+@pytest.mark.parametrize(
+    ("finder", "said"),
+    [
+        (StabilitySelection(WelchT(), n_subsamples=20, random_state=0), "entry_sizes_"),
+        (StabilitySelection(SelectKBest(), n_subsamples=10, random_state=0), "entry_sizes_"),
+        (Knockoffs("auc", n_draws=6, fdr=0.5, random_state=0), "draws_"),
+        (Shadows(max_rounds=15, n_trees=5, random_state=0), "history_"),
+    ],
+    ids=["halves", "of another package", "knockoffs", "shadows"],
+)
+def test_discoveries_are_the_same(client, table, finder, said):
+    here = getattr(finder.fit(*table), said)
+    with on_dask():
+        there = getattr(finder.set_params(n_jobs=-1).fit(*table), said)
+    finder.set_params(n_jobs=None)
+    assert np.nanmax(np.abs(here)) > 0
+    np.testing.assert_array_equal(there, here)
+
+
+def test_shuffled_scores_are_the_same(client, table):
+    here = permutation_scores(WelchT(), *table, n_permutations=60, random_state=0)
+    with on_dask():
+        there = permutation_scores(WelchT(), *table, n_permutations=60, random_state=0, n_jobs=-1)
+    np.testing.assert_array_equal(there.maxt, here.maxt)
 
 
 # ---------------------------------------------------------------------------------- what is sent

@@ -20,9 +20,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="*", help="methods; all by default")
+    parser.add_argument("--without", nargs="*", default=[], help="methods to leave out")
     parser.add_argument("--settings", choices=["quick", "all"], default="quick")
     parser.add_argument("--match", nargs="*", default=[""], help="settings that hold such a text")
     parser.add_argument("--repeats", type=int, default=400, help="at most so many of each cell")
+    parser.add_argument(
+        "--enough", type=int, default=40, help="so many of each cell before any gets more"
+    )
     parser.add_argument("--peers", action="store_true", help="those of other packages as well")
     parser.add_argument("--out", type=Path, help="folder of the outcomes; an earlier run goes on")
     parser.add_argument("--table", type=Path, help="print the table of a folder, and run nothing")
@@ -31,7 +35,8 @@ def main(arguments: list[str] | None = None) -> None:
         show(discoveries.read_outcomes(given.table))
         return
     methods = given.only or discoveries.known_methods(given.peers)
-    unknown = [m for m in methods if m not in discoveries.METHODS]
+    methods = [m for m in methods if m not in given.without]
+    unknown = [m for m in (*methods, *given.without) if m not in discoveries.METHODS]
     if unknown:
         parser.error(f"no such method: {unknown[0]!r}. Known: {', '.join(discoveries.METHODS)}")
     cells = [
@@ -54,6 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
         jobs=given.jobs,
         folder=given.out,
         most=given.repeats,
+        enough=given.enough,
         each=keep,
     )
     keep(found)
@@ -64,9 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def show(found: Found) -> None:
     """Print the table and what stands out."""
-    print(discoveries.table(found))
-    print()
-    print(discoveries.summary(found))
+    for part in (discoveries.table, discoveries.by_method, discoveries.summary):
+        print(part(found), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from scipy.signal import lfilter
 
 
 class Setting(NamedTuple):
@@ -28,7 +29,7 @@ class Truth(NamedTuple):
     y: np.ndarray
     relevant: np.ndarray  # mask of the features of the model
     unrelated: np.ndarray  # mask of those that are independent of all of these
-    sigma: np.ndarray  # covariances of the features
+    covariance: Callable[[], np.ndarray]  # of the features
 
     @property
     def numeric(self) -> bool:
@@ -38,34 +39,37 @@ class Truth(NamedTuple):
 # ---------------------------------------------------------------------------------------- designs
 
 
-def _independent(random: np.random.Generator, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    return random.normal(size=(n, p)), np.eye(p)
+Drawn = tuple[np.ndarray, Callable[[], np.ndarray]]
 
 
-def _autoregressive(random: np.random.Generator, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    X = random.normal(size=(n, p))
-    for j in range(1, p):
-        X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+def _independent(random: np.random.Generator, n: int, p: int) -> Drawn:
+    return random.standard_normal((n, p)), lambda: np.eye(p)
+
+
+def _autoregressive(random: np.random.Generator, n: int, p: int) -> Drawn:
+    noise = random.standard_normal((n, p))
+    noise[:, 1:] *= np.sqrt(0.75)
     place = np.arange(p)
-    return X, 0.5 ** np.abs(place[:, None] - place)
+    X = lfilter([1.0], [1.0, -0.5], noise, axis=1)
+    return X, lambda: 0.5 ** np.abs(place[:, None] - place)
 
 
-def _blocks(random: np.random.Generator, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    common = np.repeat(random.normal(size=(n, -(-p // 5))), 5, axis=1)[:, :p]
+def _blocks(random: np.random.Generator, n: int, p: int) -> Drawn:
+    common = np.repeat(random.standard_normal((n, -(-p // 5))), 5, axis=1)[:, :p]
     block = np.arange(p) // 5
-    sigma = 0.5 * (block[:, None] == block) + 0.5 * np.eye(p)
-    return np.sqrt(0.5) * common + np.sqrt(0.5) * random.normal(size=(n, p)), sigma
+    X = np.sqrt(0.5) * (common + random.standard_normal((n, p)))
+    return X, lambda: 0.5 * (block[:, None] == block) + 0.5 * np.eye(p)
 
 
-def _factor(random: np.random.Generator, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+def _factor(random: np.random.Generator, n: int, p: int) -> Drawn:
     loads = random.normal(size=(3, p)) * 0.4
-    X = random.normal(size=(n, 3)) @ loads + random.normal(size=(n, p))
+    X = random.standard_normal((n, 3)) @ loads + random.standard_normal((n, p))
     spread = np.sqrt(1 + (loads**2).sum(axis=0))
-    return X / spread, (loads.T @ loads + np.eye(p)) / np.outer(spread, spread)
+    return X / spread, lambda: (loads.T @ loads + np.eye(p)) / np.outer(spread, spread)
 
 
 #: Design -> how to draw it, and the distance from which features are unrelated (None: never).
-DESIGNS: dict[str, tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int | None]] = {
+DESIGNS: dict[str, tuple[Callable[..., Drawn], int | None]] = {
     "independent": (_independent, 1),
     "ar": (_autoregressive, 8),
     "blocks": (_blocks, 5),
@@ -118,7 +122,7 @@ def draw(setting: Setting, seed: int) -> Truth:
     """The data of one repetition."""
     random = np.random.default_rng([seed, *map(ord, str(setting))])
     make, distance = DESIGNS[setting.design]
-    X, sigma = make(random, setting.n, setting.p)
+    X, covariance = make(random, setting.n, setting.p)
     form, most = SIGNALS[setting.signal]
     size = min(most, setting.p // 4)
     chosen = np.sort(random.choice(setting.p, size - size % 2, replace=False))
@@ -134,7 +138,7 @@ def draw(setting: Setting, seed: int) -> Truth:
         unrelated = ~np.isin(places // distance, chosen // distance)
     else:
         unrelated = np.abs(places[:, None] - chosen).min(axis=1) >= distance
-    return Truth(X, y, relevant, unrelated, sigma)
+    return Truth(X, y, relevant, unrelated, covariance)
 
 
 #: Samples and features of all settings: more than twice as many samples as features, and fewer.

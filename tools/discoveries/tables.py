@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tools.discoveries.data import Setting
 from tools.discoveries.methods import METHODS
-from tools.discoveries.runs import Found, Outcome
+
+if TYPE_CHECKING:
+    from tools.discoveries.runs import Found, Outcome
 
 _COLUMNS = (
     "data | method | repetitions | asked | realised | inside | FDR wrong | PFER wrong | "
@@ -47,6 +51,35 @@ def summary(found: Found) -> str:
     return "\n".join(lines)
 
 
+def by_method(found: Found) -> str:
+    """One row for each method: how many of its cells keep the promise, and the worst of them."""
+    rows = [
+        "| method | promise | cells | repetitions | inside | highest rate | median power |",
+        "|---|---|---:|---:|---:|---|---:|",
+    ]
+    for name, one in METHODS.items():
+        cells = {s: outcomes for (s, m), outcomes in found.items() if m == name and outcomes}
+        judged = {s: o for s, o in cells.items() if verdict(s, name, o)[1] in ("yes", "NO")}
+        power = [
+            float(np.mean([o.power for o in outcomes]))
+            for s, outcomes in cells.items()
+            if s.signal != "nothing"
+        ]
+        if not judged:
+            continue
+        rates = {s: verdict(s, name, outcomes)[0] for s, outcomes in judged.items()}
+        worst = max(rates, key=lambda s: float(rates[s].split()[0]))
+        inside = sum(verdict(s, name, o)[1] == "yes" for s, o in judged.items())
+        counts = [len(outcomes) for outcomes in judged.values()]
+        between = f"{min(counts)}–{max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
+        middle = f"{np.median(power):.2f}" if power else ""
+        rows.append(
+            f"| {name} | {one.rate} ≤ {one.level:g} of {one.about} features | {len(judged)} "
+            f"| {between} | {inside} | {rates[worst]} ({worst}) | {middle} |"
+        )
+    return "\n".join(rows)
+
+
 def _place(setting: Setting) -> tuple[int, int, str, str]:
     return setting.n, setting.p, setting.signal, setting.design
 
@@ -84,8 +117,11 @@ def verdict(setting: Setting, method: str, outcomes: list[Outcome]) -> tuple[str
     values = {"FDR": false / selected, "PFER": false, "FWER": (false > 0).astype(float)}[one.rate]
     if len(values) < FEWEST:
         return _mean(values), "too few"
-    # the error of a rate that is just kept: Poisson for a number, binomial for a fraction
+    # the error of a rate that is just kept: Poisson for a number, binomial for a fraction; the
+    # fractions of many features vary less, and then what was seen says more
     spread = one.level if one.rate == "PFER" else one.level * (1 - one.level)
+    if values.mean() > one.level:
+        spread = min(spread, values.var(ddof=1))
     error = np.sqrt(spread / len(values))
     return _mean(values), "yes" if values.mean() <= one.level + 2 * error else "NO"
 

@@ -16,9 +16,11 @@ from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.errors import DataError, listed
 from tamiz.data.findings import (
     Remarks,
+    find_batches,
     find_groups,
     find_leaks,
     report_aside,
+    report_batches,
     report_doubtful,
     report_groups,
     report_leaks,
@@ -111,6 +113,8 @@ def build(
             grouped = "groups" in plan.beside
             if not grouped:
                 report_groups(together, called, leaks == "drop", remarks)
+                others = {f: "leak" if f in together else role for f, role in judged.items()}
+                report_batches(find_batches(X, names, others, cleared), remarks)
             alone = {f: how for f, how in away.items() if grouped or f not in together}
             report_leaks(alone, leaks == "drop", remarks)
             if leaks == "drop":

@@ -53,9 +53,10 @@ class Finding(NamedTuple):
     Attributes
     ----------
     code : str
-        "leak", "groups" (columns that may say which rows belong together), "id", "text", "date",
-        "empty", "duplicate", "constant", "skew" (a rare class), "rows_dropped", "transposed",
-        "codes" (integers that may stand for categories), "names" or "encoding" (of the file).
+        "leak", "groups" (columns that may say which rows belong together), "batches" (columns that
+        are called like batches of a measurement), "id", "text", "date", "empty", "duplicate",
+        "constant", "skew" (a rare class), "rows_dropped", "transposed", "codes" (integers that may
+        stand for categories), "names" or "encoding" (of the file).
     columns : tuple of str
         Columns concerned, as the file calls them.
     text : str

@@ -32,7 +32,14 @@ import numpy as np
 
 from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import Finding, listed
-from tamiz.data.plan import ASIDE, ColumnPlan, named_like_group, named_like_key, perhaps_identifiers
+from tamiz.data.plan import (
+    ASIDE,
+    ColumnPlan,
+    named_like_batch,
+    named_like_group,
+    named_like_key,
+    perhaps_identifiers,
+)
 
 LEAST = 20  # with fewer rows a perfect column may be luck
 NEARLY = 0.02  # errors, as a fraction of those made without features, that are nearly none ...
@@ -469,6 +476,37 @@ def report_groups(
             f"{begin}: {shown}; {one if alone else many}. If they do, errors are far too small "
             f"unless you say groups={next(iter(found))!r}. {fate}",
         )
+
+
+def find_batches(
+    X: np.ndarray, names: list[str], roles: dict[str, str], cleared: set[str]
+) -> dict[str, int]:
+    """Features that by their name are batches or places of measurement, if all values return."""
+    found = {}
+    for j, name in enumerate(names):
+        if roles[name] not in ("numeric", "categorical") or name in cleared:
+            continue
+        if named_like_batch(name):
+            values, counts = np.unique(X[:, j][~np.isnan(X[:, j])], return_counts=True)
+            if len(values) > 1 and counts.min() > 1 and bool((values == np.floor(values)).all()):
+                found[name] = len(values)
+    return found
+
+
+def report_batches(batches: dict[str, int], remarks: Remarks) -> None:
+    """Features that are called like batches, where neither groups nor covariates were named."""
+    if not batches:
+        return
+    alone, first = len(batches) == 1, next(iter(batches))
+    shown = ", ".join(f"{name!r} ({n:,} values)" for name, n in list(batches.items())[:5])
+    remarks.warn(
+        "batches",
+        batches,
+        f"{'Perhaps a batch' if alone else 'Perhaps batches'} of measurement, by "
+        f"{'its name' if alone else 'their names'}: {shown}. To be judged on batches that were not "
+        f"learned from say groups={first!r}; to take out what differs between batches say "
+        f"adjust={first!r}. {'It is used as a feature' if alone else 'They are used as features'}.",
+    )
 
 
 def report_leaks(away: dict[str, str], dropped: bool, remarks: Remarks) -> None:

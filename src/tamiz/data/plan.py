@@ -187,6 +187,11 @@ _GROUP_NAME = re.compile(
     r"([\W_]*(id|no|nr|num|number|code|key|ref))?$",
     re.IGNORECASE,
 )
+_BATCH_NAME = re.compile(
+    r"^(batch|plate|flow_?cell|scanner|site|cent(er|re)|hospital|clinic|lote|tanda|placa|"
+    r"esc[aá]ner|sede|centro|cl[ií]nica)([\W_]*(id|no|nr|num|number|code|name|nombre|n[uú]mero))?$",
+    re.IGNORECASE,
+)
 _KEY_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid)$", re.IGNORECASE)
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
@@ -202,6 +207,11 @@ def named_like_id(name: str) -> bool:
 def named_like_group(name: str) -> bool:
     """Whether the name says that rows with the same value are of one person."""
     return bool(_GROUP_NAME.search(name))
+
+
+def named_like_batch(name: str) -> bool:
+    """Whether the name says where, or with what others, a row was measured."""
+    return bool(_BATCH_NAME.search(name))
 
 
 def named_like_key(name: str) -> bool:

@@ -36,6 +36,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from tamiz.base import PathStep, Selector, Stopwatch, order_by
 from tamiz.discovery.importances import CRITERIA, ColumnScorer, scorer_for, takes_weights
 from tamiz.display import axes, frames
+from tamiz.filters.univariate.corrections import corrected
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
@@ -561,13 +562,7 @@ def significant(
     few = stats.binom.cdf(hits, rounds, 0.5)
     if correction == "bonferroni":
         return many <= level / n_features, few <= level / n_features
-    return _benjamini_hochberg(many, level), _benjamini_hochberg(few, level)
-
-
-def _benjamini_hochberg(pvalues: np.ndarray, level: float) -> np.ndarray:
-    ascending = np.sort(pvalues)
-    good = np.flatnonzero(ascending <= level * np.arange(1, len(pvalues) + 1) / len(pvalues))
-    return pvalues <= ascending[good[-1]] if len(good) else np.zeros(len(pvalues), dtype=bool)
+    return corrected(many, "bh") <= level, corrected(few, "bh") <= level
 
 
 # ---------------------------------------------------------------------------------- the rounds

@@ -47,9 +47,9 @@ from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
 from tamiz.search.judges import (
     array_will_do,
-    columns_of,
     fingerprint,
     names_columns,
+    part_of,
     tells_columns,
 )
 from tamiz.search.resampling import (
@@ -662,11 +662,13 @@ class _HalfFits:
 
     def select(self, rows: np.ndarray, key: tuple[int, int, int]) -> np.ndarray:
         """The size of the selection with which each feature comes in; 0 if it does not."""
-        X, y = self.table.part(rows)
         mixed = np.arange(self.table.n_features)
         if self.mixes:
             mixed = np.random.default_rng(key).permutation(mixed)
-            X = columns_of(X, mixed)
+            X, y = part_of(self.table.X, rows, mixed), self.table.y
+            y = None if y is None else y[rows]
+        else:
+            X, y = self.table.part(rows)
         data = (X,) if y is None else (X, y)
         sizes = np.zeros(self.table.n_features, dtype=np.int64)
         inside = {} if self.groups is None else group_arguments(self.machine, self.groups[rows])

@@ -71,15 +71,38 @@ def test_bootstrap_chooses_by_variance_and_bias():
         fraction = np.mean(p > lam)  # of a binomial count of 400
         variance = fraction * (1 - fraction) / 400 / (1 - lam) ** 2
         errors.append(variance + (value - np.quantile(curve, 0.1)) ** 2)
-    assert estimate_pi0(p) == pytest.approx(min(1.0, curve[np.argmin(errors)]))
+    assert estimate_pi0(p, "bootstrap") == pytest.approx(min(1.0, curve[np.argmin(errors)]))
 
 
 def test_fraction_of_irrelevant_features_is_found():
     rng = np.random.default_rng(0)
     p = np.concatenate([np.full(2_000, 1e-6), rng.random(8_000)])
-    for method in ("bootstrap", "smoother", 0.5):
+    for method in ("conservative", "bootstrap", "smoother", 0.5):
         assert estimate_pi0(p, method) == pytest.approx(0.8, abs=0.03)
-    assert estimate_pi0(np.full(10, 1e-9)) == 0.1  # never 0
+    assert estimate_pi0(p) == estimate_pi0(p, 0.5) == (np.sum(p > 0.5) + 1) / (10_000 * 0.5)
+    assert estimate_pi0(np.full(10, 1e-9), "bootstrap") == 0.1  # never 0
+    assert estimate_pi0(np.full(10, 1e-9)) == 0.2
+
+
+def test_q_values_are_conservative_by_themselves():
+    p = some_pvalues(5)
+    want = naive.q_values(p, (np.sum(p > 0.5) + 1) / 20)
+    np.testing.assert_allclose(adjust_pvalues(p, "storey"), np.where(p > 0.5, 1.0, want))
+
+
+@pytest.mark.parametrize("relevant", [0, 10])
+def test_twenty_q_values_keep_the_rate(relevant):
+    rng = np.random.default_rng(1)
+    rates = {"conservative": [], "bootstrap": []}
+    for _ in range(1000):
+        z = rng.standard_normal(20)
+        z[:relevant] += 3.5
+        p = 2 * stats.norm.sf(abs(z))
+        for pi0, found in rates.items():
+            chosen = adjust_pvalues(p, "storey", pi0=pi0) <= 0.1
+            found.append(chosen[relevant:].sum() / max(1, chosen.sum()))
+    assert np.mean(rates["conservative"]) <= 0.1 + 2 * np.sqrt(0.1 * 0.9 / 1000)
+    assert np.mean(rates["bootstrap"]) > 0.15  # as said; about 0.22
 
 
 def test_filters_take_every_correction():
@@ -110,7 +133,7 @@ def test_what_is_no_p_value_is_refused(pvalues, sentence):
 def test_unknown_words_are_refused():
     with pytest.raises(ValueError, match="method='sidak' is not understood"):
         adjust_pvalues([0.1], "sidak")
-    with pytest.raises(ValueError, match="at most 1, or 'bootstrap' or 'smoother'"):
+    with pytest.raises(ValueError, match="at most 1, or 'conservative' or 'bootstrap' or"):
         adjust_pvalues([0.1], "storey", pi0=2.0)
     with pytest.raises(ValueError, match=r"between 0 and 1.*'smoother'"):
         estimate_pi0([0.1], 1.0)
