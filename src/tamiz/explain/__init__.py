@@ -5,11 +5,26 @@ from typing import TYPE_CHECKING
 from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
+    from tamiz.explain.curves import PartialDependence, partial_dependence
+    from tamiz.explain.interactions import Interactions, interaction_strength
     from tamiz.explain.result import ShapleyValues
     from tamiz.explain.shapley import shapley_values
 
-__all__ = ["ShapleyValues", "shapley_values"]
+__all__ = [
+    "Interactions",
+    "PartialDependence",
+    "ShapleyValues",
+    "interaction_strength",
+    "partial_dependence",
+    "shapley_values",
+]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, {".result": "ShapleyValues", ".shapley": "shapley_values"}
+    __name__,
+    {
+        ".curves": "PartialDependence partial_dependence",
+        ".interactions": "Interactions interaction_strength",
+        ".result": "ShapleyValues",
+        ".shapley": "shapley_values",
+    },
 )
