@@ -7,9 +7,9 @@ With the centred partial dependences ``F`` of two features alone and together, t
     E_{jk}^2 = \frac1n \sum_i \left[F_{jk}(x_{ij}, x_{ik}) - F_j(x_{ij}) - F_k(x_{ik})\right]^2,
     \qquad H_{jk}^2 = \frac{n E_{jk}^2}{\sum_i F_{jk}(x_{ij}, x_{ik})^2} .
 
-``H²`` is the fraction of the variance of the joint effect that no sum of two curves explains. It can
-be large for pairs with hardly any effect, so pairs are ranked by the strength ``E``, which is in the
-units of the decision value.
+``H²`` is the fraction of the variance of the joint effect that no sum of two curves explains. It
+can be large for pairs with hardly any effect, so pairs are ranked by the strength ``E``, which is
+in the units of the decision value.
 
 References
 ----------
