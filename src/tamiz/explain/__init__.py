@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
+    from tamiz.explain.counterfactuals import Counterfactuals, counterfactual
     from tamiz.explain.curves import PartialDependence, partial_dependence
     from tamiz.explain.importance import (
         FoldImportances,
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from tamiz.explain.shapley import shapley_values
 
 __all__ = [
+    "Counterfactuals",
     "FoldImportances",
     "Interactions",
     "PartialDependence",
     "ShapleyValues",
+    "counterfactual",
     "interaction_strength",
     "leave_covariate_out",
     "partial_dependence",
@@ -30,6 +33,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        ".counterfactuals": "Counterfactuals counterfactual",
         ".curves": "PartialDependence partial_dependence",
         ".importance": "FoldImportances leave_covariate_out permutation_importance",
         ".interactions": "Interactions interaction_strength",
