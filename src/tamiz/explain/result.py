@@ -59,7 +59,7 @@ class ShapleyValues:
         """Mean absolute value of each feature, over the samples and outputs."""
         return np.abs(self.values).mean(axis=(0, *range(2, self.values.ndim)))
 
-    def _of(self, output: Any) -> tuple[np.ndarray, float]:
+    def of(self, output: Any) -> tuple[np.ndarray, float]:
         """Values and base of one output, given by name or position."""
         names = self.output_names
         if self.values.ndim == 2:
@@ -83,7 +83,7 @@ class ShapleyValues:
         output : str or int, optional
             Which output, if the model has several.
         """
-        values, base = self._of(output)
+        values, base = self.of(output)
         table = frames().DataFrame(values, columns=self.feature_names)
         table["base"] = base
         table["total"] = base + values.sum(axis=1)
@@ -128,7 +128,7 @@ class ShapleyValues:
         -------
         matplotlib axes
         """
-        values, _ = self._of(output)
+        values, _ = self.of(output)
         names = self.feature_names
         j = position_of(feature, names)
         ax = axes(ax)
