@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
 from tamiz.kernels import Linear
@@ -101,7 +102,7 @@ def _table_of(result: Any) -> np.ndarray:
 
 def _treats_columns_alone(step: Any, X: np.ndarray, Z: np.ndarray) -> bool:
     """Whether mixing rows and transforming them commute; tried on random mixtures."""
-    if not isinstance(step, OneToOneFeatureMixin):
+    if not isinstance(step, OneToOneFeatureMixin | SimpleImputer):
         return False
     rng = np.random.default_rng(0)
     rows, others = rng.integers(len(X), size=64), rng.integers(len(Z), size=64)
