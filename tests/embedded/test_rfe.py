@@ -599,3 +599,46 @@ def test_vertebral_order_over_random_splits(data_dir):
     assert places[[3, 4]][:, [1, 2]].sum() >= 190 and places[4, 1] > places[3, 1] > 10
     assert places[1, 3] >= 95
     assert places[[0, 2]][:, [4, 5]].sum() >= 195 and places[0, 5] > 10
+
+
+# ---------------------------------------------------------------------- Shapley values
+
+
+@pytest.mark.parametrize("groups", [None, [[1, 2]]])
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_shapley_criterion_is_the_mean_absolute_value_of_what_units_add(name, groups, classes):
+    from tamiz.explain import shapley_values
+
+    kernel, _ = KERNELS[name]
+    X, y = random_data(30, 4, seed=2, classes=classes)
+    units = [[0], [1, 2], [3]] if groups else [[0], [1], [2], [3]]
+    chosen = kernel if name != "linear" else "linear"
+    for left in ([0, 1, 2, 3], [0, 3]):
+        here = [unit for unit in units if set(unit) <= set(left)]
+        machine = SVC(kernel=chosen, tol=1e-9).fit(X[:, left], y)
+        values = shapley_values(machine, X[:, left], value="kernel_mean").values
+        values = values.reshape(30, len(left), -1)
+        wanted = []
+        for unit in here:
+            at = [left.index(j) for j in unit]
+            wanted.append(np.abs(values[:, at].sum(axis=1)).mean(axis=0).sum())
+        machines = begun(X, y, kernel, 1.0, groups, "shapley")
+        gone = [k for k, unit in enumerate(units) if unit not in here]
+        if gone:
+            machines.drop(np.array(gone))
+        got = machines.values()[0]
+        assert np.delete(got, gone) == pytest.approx(wanted, rel=1e-4)
+
+
+def test_shapley_criterion_finds_an_exclusive_or_and_refuses_what_it_does_not_know():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = X[:, 2] * X[:, 5] > 0
+    rfe = SVMRFE(2, kernel="rbf", criterion="shapley", C=10.0).fit(X, y)
+    assert sorted(rfe.get_support(indices=True)) == [2, 5]
+    assert SVMRFE("best", criterion="shapley", cv=3).fit(X, X[:, 1] > 0).order_[0] == 1
+    with pytest.raises(ValueError, match="'zero' with criterion='shapley'"):
+        SVMRFE(criterion="shapley", order="first").fit(X, y)
+    with pytest.raises(ValueError, match="not known exactly"):
+        SVMRFE(criterion="shapley", kernel="sigmoid").fit(X, y)

@@ -383,3 +383,55 @@ def test_repeats_are_counted_as_predictions_not_as_rows():
     card = replace(short.card, confusion=np.array([[10, 2], [3, len(short.predictions.rows) - 15]]))
     left = n - len(short.predictions.rows)
     assert f"Not tested: {left} rows" in read(render(replace(short, card=card))).one("card").text
+
+
+# ------------------------------------------------------------------------------------- effects
+
+
+def test_effects_show_the_judge_that_is_recommended():
+    study = full_study()
+    part = read(render(study)).one("effects")
+    best = study.recommended
+    chart = part.of_class("wide")[0]
+    numbers = [float(node.attributes["width"]) for node in chart.of_class("bar")]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(numbers) <= len(best.features)
+    names = [text.text for text in chart.of_class("name")]
+    assert len(names) == len(numbers)
+    curves = part.of_class("panel")
+    assert 1 <= len(curves) <= 6
+    for panel in curves:
+        (heading,) = panel.all("h3")
+        assert heading.text in best.features
+        assert panel.of_class("median") and panel.of_class("single")
+
+
+@pytest.mark.parametrize("lang", sorted(LANGUAGES))
+def test_effects_find_an_exclusive_or(lang):
+    import pandas as pd
+
+    from tamiz.data import load
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    frame = pd.DataFrame(X, columns=["a", "left", "b", "right", "c"])
+    frame["target"] = np.where(X[:, 1] * X[:, 3] > 0, "same", "other")
+    study = make_study(
+        load(frame, target="target"), ["relieff"], ["rbf"], sizes=[2, 4], cv=3, repeats=1
+    )
+    part = read(render(study, lang)).one("effects")
+    first = part.all("table")[0].all("tbody")[0].all("tr")[0].text
+    assert "left" in first and "right" in first
+    assert not re.search(r"\b(nan|None|inf)\b|[{}]|\[\[", part.text)
+
+
+@pytest.mark.parametrize("kind", ["regression", "three classes", "one numeric feature"])
+def test_effects_of_other_targets(kind):
+    part = read(render(other_study(kind))).one("effects")
+    assert part.of_class("median")
+    assert ("numeric target" in part.text) == (kind == "regression")
+
+
+def test_a_table_without_numbers_has_no_effects():
+    tree = read(render(other_study("one category")))
+    assert "effects" not in [node.attributes["id"] for node in tree.all("section")]

@@ -25,7 +25,8 @@ from tests.reports.tree import Node, read
 pytestmark = pytest.mark.ours
 
 SECTIONS = [
-    "summary", "standing", "tradeoff", "features", "plane", "redundancy", "stability", "card",
+    "summary", "standing", "tradeoff", "features", "plane", "effects", "redundancy", "stability",
+    "card",
     "learning", "curves", "bias", "methods", "signal", "tuning", "ranking", "data", "repeat",
     "glossary",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any
 
 import typer
 
-from tamiz.cli import compare, compile, examples, fit, lists, predict, rank, select, tune
+from tamiz.cli import compare, compile, examples, explain, fit, lists, predict, rank, select, tune
 from tamiz.cli.console import (
     CutShort,
     Problem,
@@ -74,6 +74,7 @@ app.command("compare")(_starts_quickly(compare.compare))
 app.command("tune")(_starts_quickly(tune.tune))
 app.command("fit")(_starts_quickly(fit.fit))
 app.command("predict")(_starts_quickly(predict.predict))
+app.command("explain")(_starts_quickly(explain.explain))
 app.command("show")(_starts_quickly(predict.show))
 app.command("reproduce")(examples.reproduce)
 app.command("methods")(lists.methods)

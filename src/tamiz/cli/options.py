@@ -347,6 +347,10 @@ def check_language(lang: str) -> None:
 #: Endings of the files that commands write, with what such a file is; ``""`` is a name without one.
 REPORT = {".html": "a report is one page of HTML", ".htm": ""}
 PREDICTIONS = {".csv": "predictions are written as CSV", ".txt": "", "": ""}
+EXPLANATIONS = {
+    ".csv": "what features add is written as CSV, or drawn as PNG, SVG or PDF",
+    **dict.fromkeys((".txt", "", ".png", ".svg", ".pdf"), ""),
+}
 PICTURE = {".png": "a figure is written as PNG, SVG or PDF", ".svg": "", ".pdf": ""}
 
 

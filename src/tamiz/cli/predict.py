@@ -42,7 +42,7 @@ def predict(
     in any order; others are ignored. Identifiers are copied. If it has the target
     too, or --labels names a file that does, the error is reported.
     """
-    from tamiz.cli.console import UsageProblem, say_json, tell, usage
+    from tamiz.cli.console import say_json, tell, usage
 
     opt.check_writable(out, "--out", opt.PREDICTIONS)
     reading = opt.Reading(
@@ -56,23 +56,9 @@ def predict(
     )
     arguments = {**reading.arguments(), "verbose": 0 if quiet else 1}
     with usage():
-        from tamiz import load as read_model
-        from tamiz.cli.table_model import TableModel
-
-        fitted = read_model(model)
-        if not isinstance(fitted, TableModel):
-            raise UsageProblem(
-                f"{model} holds a {type(fitted).__name__}, not a model that 'tamiz fit' wrote; "
-                "load it in Python with tamiz.load."
-            )
-        table, truth = _read(fitted, data, arguments)
-        if labels is not None:
-            truth = _labels(fitted, table, data, labels, arguments)
-        X, notes = fitted.table(table)
-        copied = [] if no_id else _identifiers(fitted, table, id_column)
-        ids = {name: _as_written(table, data, name, arguments, notes) for name in copied}
-        if "samples" in table.extras and not no_id:
-            ids["sample"] = [str(name) for name in table.extras["samples"]]
+        fitted = read_table_model(model)
+        rows = new_rows(fitted, data, arguments, id_column, no_id, labels)
+    X, ids, truth, notes = rows
     for note in notes:
         tell(note)
     found = _Predicted(fitted.predict(X), fitted.decision_function(X), fitted.predict_proba(X), ids)
@@ -81,7 +67,7 @@ def predict(
         document = {"model": model, "target": fitted.target, "classes": fitted.labels}
         say_json({**document, **found.document(fitted), "error": error, "notes": notes})
     if out is not None or not json:
-        _write(found.columns(fitted), out)
+        write_csv(found.columns(fitted), out)
     if out is not None:
         tell(f"{len(found.labels):,} predictions are in {out}")
 
@@ -107,13 +93,60 @@ class _Predicted(NamedTuple):
 
     def columns(self, fitted: Any) -> dict[str, list[Any]]:
         """For CSV, by name."""
-        columns = {**self.ids, _free(fitted.target or "prediction", self.ids): self.labels.tolist()}
+        columns = {
+            **self.ids,
+            free_name(fitted.target or "prediction", self.ids): self.labels.tolist(),
+        }
         if self.chances is not None:
             for name, column in zip(_classes(fitted), self.chances.T, strict=True):
-                columns[_free(f"p({name})", columns)] = [f"{value:.6g}" for value in column]
+                columns[free_name(f"p({name})", columns)] = [f"{value:.6g}" for value in column]
         if self.scores is not None and self.scores.ndim == 1:
-            columns[_free("score", columns)] = self.scores.tolist()
+            columns[free_name("score", columns)] = self.scores.tolist()
         return columns
+
+
+class NewRows(NamedTuple):
+    """Rows of a new table in the form that a model takes, and what stands beside them."""
+
+    X: Any
+    ids: dict[str, list[str]]
+    truth: Any
+    notes: list[str]
+
+
+def read_table_model(model: str) -> Any:
+    """The model of a file that 'tamiz fit' wrote."""
+    from tamiz import load as read_model
+    from tamiz.cli.console import UsageProblem
+    from tamiz.cli.table_model import TableModel
+
+    fitted = read_model(model)
+    if not isinstance(fitted, TableModel):
+        raise UsageProblem(
+            f"{model} holds a {type(fitted).__name__}, not a model that 'tamiz fit' wrote; "
+            "load it in Python with tamiz.load."
+        )
+    return fitted
+
+
+def new_rows(
+    fitted: Any,
+    data: str,
+    arguments: dict[str, Any],
+    id_column: list[str] | None,
+    no_id: bool,
+    labels: str | None = None,
+) -> NewRows:
+    """Read a new table for a model, with the identifiers to copy and the target if it is there."""
+    table, truth = _read(fitted, data, arguments)
+    if labels is not None:
+        truth = _labels(fitted, table, data, labels, arguments)
+    X, notes = fitted.table(table)
+    copied = [] if no_id else _identifiers(fitted, table, id_column)
+    ids = {name: _as_written(table, data, name, arguments, notes) for name in copied}
+    if "samples" in table.extras and not no_id:
+        ids["sample"] = [str(name) for name in table.extras["samples"]]
+    return NewRows(X, ids, truth, notes)
 
 
 def _read(fitted: Any, data: str, arguments: dict[str, Any]) -> Any:
@@ -220,14 +253,15 @@ def _classes(fitted: Any) -> list[str]:
     return [str(name) for name in fitted.classes_]
 
 
-def _free(name: str, taken: Any) -> str:
+def free_name(name: str, taken: Any) -> str:
     """A name that no column has yet."""
     while name in taken:
         name += "_"
     return name
 
 
-def _write(columns: dict[str, list[Any]], out: str | None) -> None:
+def write_csv(columns: dict[str, list[Any]], out: str | None, what: str = "predictions") -> None:
+    """Write columns to a file, or print them."""
     import csv
     import io
 
@@ -248,7 +282,7 @@ def _write(columns: dict[str, list[Any]], out: str | None) -> None:
         write_whole(out, text.getvalue().encode("utf-8"))
     except OSError as error:
         raise Problem(
-            f"the predictions cannot be written to {out!r} ({error.strerror or error}); a file "
+            f"the {what} cannot be written to {out!r} ({error.strerror or error}); a file "
             "that was there before is unchanged."
         ) from None
 

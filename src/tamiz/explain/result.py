@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def position_of(thing: Any, names: list[str], what: str = "feature") -> int:
+    """The position of a feature, or an output, that is given by its name or its position."""
+    j = names.index(thing) if isinstance(thing, str) and thing in names else thing
+    if not isinstance(j, int | np.integer) or not 0 <= j < len(names):
+        kind = f"the name of a {what}" if what == "feature" else f"the name of an {what}"
+        raise refused(what, thing, f"be {kind}, or a position from 0 to {len(names) - 1}")
+    return int(j)
+
+
 @dataclass(frozen=True)
 class ShapleyValues:
     """Shapley values of the features, for some samples.
@@ -50,7 +59,7 @@ class ShapleyValues:
         """Mean absolute value of each feature, over the samples and outputs."""
         return np.abs(self.values).mean(axis=(0, *range(2, self.values.ndim)))
 
-    def _of(self, output: Any) -> tuple[np.ndarray, float]:
+    def of(self, output: Any) -> tuple[np.ndarray, float]:
         """Values and base of one output, given by name or position."""
         names = self.output_names
         if self.values.ndim == 2:
@@ -74,7 +83,7 @@ class ShapleyValues:
         output : str or int, optional
             Which output, if the model has several.
         """
-        values, base = self._of(output)
+        values, base = self.of(output)
         table = frames().DataFrame(values, columns=self.feature_names)
         table["base"] = base
         table["total"] = base + values.sum(axis=1)
@@ -119,13 +128,9 @@ class ShapleyValues:
         -------
         matplotlib axes
         """
-        values, _ = self._of(output)
+        values, _ = self.of(output)
         names = self.feature_names
-        j = names.index(feature) if isinstance(feature, str) and feature in names else feature
-        if not isinstance(j, int | np.integer) or not 0 <= j < len(names):
-            raise refused(
-                "feature", feature, f"be a feature's name, or a position from 0 to {len(names) - 1}"
-            )
+        j = position_of(feature, names)
         ax = axes(ax)
         ax.axhline(0.0, color="0.8", linewidth=1.0)
         ax.scatter(self.X[:, j], values[:, j], s=12, color=PALETTE[0])

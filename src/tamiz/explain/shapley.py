@@ -27,39 +27,38 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import OneToOneFeatureMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.explain.model import (
+    Front,
+    Terms,
+    columns_of_the_machine,
+    feature_names,
+    function_of,
+    numbers_of,
+    refuse_without_features,
+    terms_of,
+)
 from tamiz.explain.result import ShapleyValues
-from tamiz.kernels import Linear
 from tamiz.kernels.shapley import (
     Absent,
     Interventional,
     KernelMean,
     LeftOut,
     expansion_shapley,
-    has_exact_values,
 )
 from tamiz.pictures import without_name_warnings
 from tamiz.runtime.progress import Progress
-from tamiz.svm.kernel_machine import KernelExpansion
 from tamiz.validation import (
-    as_samples,
     checked,
     estimator_with,
     integer_from,
-    is_frame,
-    names_for,
     one_of,
     refused,
-    require_samples,
 )
 
 #: What stands for features that are not known.
@@ -146,14 +145,14 @@ def shapley_values(
     True
     """
     check_is_fitted(model)
-    _refuse_without_features(model)
+    refuse_without_features(model)
     rng = check_random_state(random_state)
-    table = _numbers(model, X, "X")
-    given = table if background is None else _numbers(model, background, "background")
+    table = numbers_of(model, X, "X")
+    given = table if background is None else numbers_of(model, background, "background")
     if background is None and value == "interventional" and len(given) > MOST_BACKGROUND:
         given = given[rng.choice(len(given), MOST_BACKGROUND, replace=False)]
-    front = _columns_of_the_machine(model, table, given)
-    terms = None if front is None else _terms(front)
+    front = columns_of_the_machine(model, table, given)
+    terms = None if front is None else terms_of(front)
     with Progress("Shapley values", verbose) as progress, without_name_warnings():
         if front is not None and terms is not None:
             values, base = _exact(front, terms, VALUES[value], table.shape, progress)
@@ -166,7 +165,7 @@ def shapley_values(
                 "linear nor an expansion in a kernel with exact values",
             )
         else:
-            function, outputs = _function(model)
+            function, outputs = function_of(model)
             half = n_permutations // 2
             if len(given) > half:
                 given = given[rng.choice(len(given), half, replace=False)]
@@ -177,7 +176,7 @@ def shapley_values(
         values, level = values[:, :, 0], float(base[0])
         error = None if error is None else error[:, :, 0]
     method = "exact" if error is None else "permutations"
-    names = _feature_names(model, X, table.shape[1])
+    names = feature_names(model, X, table.shape[1])
     return ShapleyValues(values, level, error, method, value, names, outputs, table)
 
 
@@ -186,147 +185,12 @@ def names_of_outputs(count: int) -> list[str]:
     return [f"output {k}" for k in range(count)]
 
 
-# ---------------------------------------------------------------------------- what is given
-
-
-def _refuse_without_features(model: Any) -> None:
-    last = model[-1] if isinstance(model, Pipeline) else model
-    kernel = getattr(last, "kernel_", None)
-    if kernel is not None and (
-        getattr(kernel, "precomputed", False) or getattr(kernel, "compares_text", False)
-    ):
-        seen = "kernel values" if kernel.precomputed else "strings"
-        raise ValueError(
-            f"{type(last).__name__} was fitted to {seen}, which have no features to explain."
-        )
-
-
-def _numbers(model: Any, X: Any, name: str) -> np.ndarray:
-    """A table of numbers with the columns that the model was fitted to."""
-    known = getattr(model, "feature_names_in_", None)
-    if known is not None and is_frame(X) and list(X.columns) != list(known):
-        raise ValueError(
-            f"The columns of {name} are not those that the model was fitted to, in their order: "
-            f"{', '.join(map(str, list(known)[:5]))}{', …' if len(known) > 5 else ''}."
-        )
-    table = as_samples(X, name, "shapley_values", accept_sparse=True)
-    if sparse.issparse(table):
-        table = table.toarray()
-    require_samples(len(table))
-    expected = getattr(model, "n_features_in_", table.shape[1])
-    if table.shape[1] != expected:
-        raise ValueError(
-            f"{name} has {table.shape[1]} features, but the model was fitted to {expected}."
-        )
-    return np.ascontiguousarray(table, dtype=np.float64)
-
-
-def _feature_names(model: Any, X: Any, p: int) -> list[str]:
-    known = getattr(model, "feature_names_in_", X.columns if is_frame(X) else None)
-    return names_for(None if known is None else [str(name) for name in known], p)
-
-
 # ---------------------------------------------------------------------------- exact
 
 
-class _Front(NamedTuple):
-    """The last step of a pipeline, and what it gets."""
-
-    machine: Any
-    X: np.ndarray
-    background: np.ndarray
-    source: np.ndarray  # the original column of each
-
-
-def _columns_of_the_machine(model: Any, X: np.ndarray, Z: np.ndarray) -> _Front | None:
-    """The machine behind steps that treat every column by itself; None if one does not."""
-    if not isinstance(model, Pipeline):
-        return _Front(model, X, Z, np.arange(X.shape[1]))
-    source = np.arange(X.shape[1])
-    with without_name_warnings():
-        for _, step in model.steps[:-1]:
-            if step is None or step == "passthrough":
-                continue
-            if hasattr(step, "get_support"):
-                source = source[np.flatnonzero(step.get_support())]
-            elif not _treats_columns_alone(step, X, Z):
-                return None
-            X, Z = _table_of(step.transform(X)), _table_of(step.transform(Z))
-            if X.shape[1] != len(source):
-                return None
-    return _Front(model[-1], X, Z, source)
-
-
-def _table_of(result: Any) -> np.ndarray:
-    dense = result.toarray() if sparse.issparse(result) else result
-    return np.ascontiguousarray(np.asarray(dense), dtype=np.float64)
-
-
-def _treats_columns_alone(step: Any, X: np.ndarray, Z: np.ndarray) -> bool:
-    """Whether mixing rows and transforming them commute; tried on random mixtures."""
-    if not isinstance(step, OneToOneFeatureMixin):
-        return False
-    rng = np.random.default_rng(0)
-    rows, others = rng.integers(len(X), size=64), rng.integers(len(Z), size=64)
-    mask = rng.random((64, X.shape[1])) < 0.5
-    mixed = _table_of(step.transform(np.where(mask, X[rows], Z[others])))
-    x, z = _table_of(step.transform(X[rows])), _table_of(step.transform(Z[others]))
-    return mixed.shape == mask.shape and bool(
-        np.allclose(mixed, np.where(mask, x, z), rtol=1e-9, atol=1e-12)
-    )
-
-
-class _Terms(NamedTuple):
-    expansion: KernelExpansion
-    outputs: list[str]
-
-
-def _terms(front: _Front) -> _Terms | None:
-    """The last step as a kernel expansion with exact values, if it is one."""
-    machine = front.machine
-    make = getattr(machine, "kernel_expansion", None)
-    if make is not None:
-        found = make()
-        return _Terms(found, _machines_of(machine)) if has_exact_values(found.kernel) else None
-    coef, intercept = getattr(machine, "coef_", None), getattr(machine, "intercept_", None)
-    if coef is None or intercept is None:
-        return None
-    dense = coef.toarray() if sparse.issparse(coef) else coef
-    weights = np.atleast_2d(np.asarray(dense, dtype=np.float64))
-    if weights.shape[1] != front.X.shape[1]:
-        return None
-    constant = np.broadcast_to(np.ravel(intercept), len(weights)).astype(np.float64)
-    function, outputs = _function(machine)
-    tried = np.vstack([front.X[:8], front.background[:8]])
-    with without_name_warnings():
-        wanted = function(tried)
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 nothing is linear
-        linear = tried @ weights.T + constant
-        size = np.abs(tried) @ np.abs(weights).T + np.abs(constant) + 1e-300
-    if not np.isfinite(size).all():
-        return None
-    if wanted.shape != linear.shape or not (np.abs(wanted - linear) <= 1e-6 * size).all():
-        return None
-    p = weights.shape[1]
-    return _Terms(KernelExpansion(Linear(), np.eye(p), weights, constant, 0.0, None), outputs)
-
-
-def _machines_of(machine: Any) -> list[str]:
-    """Names of the machines of a kernel machine."""
-    classes = getattr(machine, "classes_", None)
-    if classes is None:
-        return ["value"]
-    names = [str(name) for name in classes]
-    if len(names) == 2:
-        return names[1:]
-    if len(machine.intercept_) == len(names) and machine.multiclass == "ovr":
-        return names
-    return [f"{b} over {a}" for a, b in combinations(names, 2)]
-
-
 def _exact(
-    front: _Front,
-    terms: _Terms,
+    front: Front,
+    terms: Terms,
     absent: type[Absent],
     shape: tuple[int, ...],
     progress: Progress,
@@ -348,35 +212,6 @@ def _exact(
 
 
 # ---------------------------------------------------------------------------- sampled
-
-
-def _function(model: Any) -> tuple[Callable[[np.ndarray], np.ndarray], list[str]]:
-    """The model as a function of a table, (samples, outputs), and names of the outputs."""
-    names = [str(name) for name in getattr(model, "classes_", [])]
-    for method in ("decision_function", "predict_proba", "predict"):
-        if hasattr(model, method):
-            break
-    else:
-        raise TypeError(
-            f"{type(model).__name__} has none of decision_function, predict_proba and predict, so "
-            "there is no value to explain."
-        )
-    evaluate = getattr(model, method)
-    two = method == "predict_proba" and len(names) == 2
-
-    def function(table: np.ndarray) -> np.ndarray:
-        found = np.asarray(evaluate(table))
-        if found.dtype.kind not in "fiub":
-            raise TypeError(
-                f"{type(model).__name__} predicts labels and has neither decision_function nor "
-                "predict_proba, so there is no number to explain."
-            )
-        found = found.astype(np.float64).reshape(len(table), -1)
-        return found[:, 1:] if two else found
-
-    if len(names) == 2:
-        names = names[1:]
-    return function, names or ["value"]
 
 
 def _sampled(

@@ -2,8 +2,9 @@
 
 from tamiz.neighbors.choose_k import KChoice, choose_k
 from tamiz.neighbors.classifier import KNNClassifier
+from tamiz.neighbors.voting import VotingNeighbours
 
-__all__ = ["KChoice", "KNNClassifier", "choose_k"]
+__all__ = ["KChoice", "KNNClassifier", "VotingNeighbours", "choose_k"]
 
 
 def __dir__() -> list[str]:

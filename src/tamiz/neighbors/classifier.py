@@ -29,6 +29,7 @@ from tamiz.neighbors._space import (
     Space,
     make_space,
 )
+from tamiz.neighbors.voting import VotingNeighbours
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
@@ -522,6 +523,34 @@ class KNNClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
         held = object if self.classes_.dtype.kind == "O" else None
         reject = np.array([label], dtype=held)
         return np.concatenate([self.classes_, reject])[codes]  # -1 is the last
+
+    def explain(self, X: Any) -> VotingNeighbours:
+        """The neighbours that voted on each row of ``X``: distances, classes, fractions of votes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_queries, n_features)
+            Samples.
+
+        Returns
+        -------
+        VotingNeighbours
+            With ``to_frame()`` and ``plot()``.
+
+        Examples
+        --------
+        >>> from tamiz.neighbors import KNNClassifier
+        >>> knn = KNNClassifier(3, weights="distance").fit([[0.0], [1.0], [3.0]], ["a", "b", "b"])
+        >>> found = knn.explain([[0.5]])
+        >>> found.rows.tolist(), found.votes.round(2).tolist(), found.predictions.tolist()
+        ([[0, 1, 2]], [[0.45, 0.45, 0.09]], ['b'])
+        """
+        distances, rows = self._search(self._bring(X), self._n_votes())
+        votes = VOTES[self.weights](distances)
+        total = votes.sum(axis=1, keepdims=True)
+        votes = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
+        labels = self.classes_[self._checked_codes()[rows]]
+        return VotingNeighbours(rows, distances, labels, votes, self.predict(X), self.classes_)
 
     def _n_votes(self) -> int:
         self._check_number(self.n_neighbors, self.n_samples_fit_)

@@ -15,6 +15,7 @@ from tamiz.reports.page import Page, Section
 from tamiz.reports.sections import (
     card,
     data,
+    effects,
     errors,
     features,
     methods,
@@ -38,6 +39,7 @@ _RESULTS: tuple[SectionBuilder, ...] = (
     errors.tradeoff,
     features.build,
     plane.build,
+    effects.build,
     redundancy.build,
     stability.build,
     card.build,

@@ -241,26 +241,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         self, estimator: Any, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         fittable("estimator", estimator)
-        tags = get_tags(estimator).input_tags
         plain = self.criterion is not None
-        frame = None
-        if not plain and not wants_arrays(estimator):
-            frame = check_frame(self, X, reset=True, min_samples=2)
-        self._in_frames = frame is not None
-        # where nobody can tell the difference, arrays are judged sooner, and have better sentences
-        if frame is not None and (
-            looks_at_columns(estimator, self.scoring) or not holds_numbers(frame)
-        ):
-            X = in_double(frame)
-        else:
-            X = check_X(
-                self,
-                X,
-                reset=True,
-                accept_sparse=tags.sparse and not plain,
-                allow_nan=takes_missing(estimator) and not plain,
-                min_samples=2,
-            )
+        X, self._in_frames = table_to_judge(self, X, None if plain else estimator, self.scoring)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
@@ -438,6 +420,24 @@ class _Open:
     def __exit__(self, *_: object) -> None:
         if self.journal is not None:
             self.journal.close()
+
+
+def table_to_judge(owner: Any, X: Any, estimator: Any, scoring: Any) -> tuple[Any, bool]:
+    """The samples as an estimator is to get them, and whether its rules are those of a frame.
+
+    ``owner`` keeps the names of the columns. Without an estimator, numbers in an array are needed.
+    """
+    if estimator is None:
+        return check_X(owner, X, reset=True, min_samples=2), False
+    frame = None
+    if not wants_arrays(estimator):
+        frame = check_frame(owner, X, reset=True, min_samples=2)
+    # where nobody can tell the difference, arrays are judged sooner, and have better sentences
+    if frame is not None and (looks_at_columns(estimator, scoring) or not holds_numbers(frame)):
+        return in_double(frame), True
+    sparse, missing = get_tags(estimator).input_tags.sparse, takes_missing(estimator)
+    kinds = {"accept_sparse": sparse, "allow_nan": missing, "min_samples": 2}
+    return check_X(owner, X, reset=True, **kinds), frame is not None
 
 
 def seeded(estimator: Any, seed: int) -> Any:

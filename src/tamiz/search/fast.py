@@ -82,7 +82,7 @@ def judge_for(
         return plain
     if sample_weight is not None and not (sample_weight > 0).all():
         return plain
-    if not _can_stand_in(scoring) or not _fits(plain, X):
+    if not can_stand_in(scoring) or not _fits(plain, X):
         return plain
     form = kernel.pairwise_form
     assert form is not None
@@ -123,7 +123,7 @@ def _fits(plain: CrossValidation, X: np.ndarray) -> bool:
     )
 
 
-def _can_stand_in(scoring: Any) -> bool:
+def can_stand_in(scoring: Any) -> bool:
     """Whether the metrics look at predictions and decision values only."""
     from sklearn.metrics._scorer import _BaseScorer
 

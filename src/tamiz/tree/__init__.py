@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tamiz.tree.findings import Finding
     from tamiz.tree.forest import ForestClassifier
     from tamiz.tree.pruning import PruningPath, pruning_path
-    from tamiz.tree.rules import Rule
+    from tamiz.tree.rules import PathInWords, Rule
     from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, Surrogate
     from tamiz.tree.structure import Tree
 
@@ -24,6 +24,7 @@ __all__ = [
     "NominalSplit",
     "NumericSplit",
     "ObliqueSplit",
+    "PathInWords",
     "PruningPath",
     "Rule",
     "Split",
@@ -40,7 +41,7 @@ __getattr__, __dir__ = lazy_names(
         ".findings": "Finding",
         ".forest": "ForestClassifier",
         ".pruning": "PruningPath pruning_path",
-        ".rules": "Rule",
+        ".rules": "PathInWords Rule",
         ".splits": "NominalSplit NumericSplit ObliqueSplit Split Surrogate",
         ".structure": "Tree",
     },

@@ -38,7 +38,16 @@ from tamiz.tree.pruning_errors import (
     held_out_losses,
     refuse_strangers,
 )
-from tamiz.tree.rules import Rule, Wording, python_source, rules_of, rules_text, tree_text
+from tamiz.tree.rules import (
+    PathInWords,
+    Rule,
+    Wording,
+    path_of,
+    python_source,
+    rules_of,
+    rules_text,
+    tree_text,
+)
 from tamiz.tree.structure import Tree, check_codes, check_shape, impurity_importances
 from tamiz.validation import N_JOBS, checked, file_path, one_of, optional
 
@@ -480,6 +489,36 @@ class TreeEstimator(BaseEstimator):
         """
         found: str | list[Rule] = _STYLES[style](self._tree(), self._wording())
         return found
+
+    def explain(self, X: Any) -> list[PathInWords]:
+        """Return why the tree predicts what it predicts, one sentence for each sample.
+
+        Tests of one feature are put together; where a value is missing, the surrogate that stood
+        for it is named, or that the sample went the way of most.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        list of PathInWords
+            ``str`` of each is the sentence; ``nodes``, ``reasons`` and ``shares`` are its parts.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from tamiz.tree import CARTClassifier
+        >>> iris = load_iris(as_frame=True)
+        >>> names = iris.target_names[iris.target]
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, names)
+        >>> print(tree.explain(iris.data[:1])[0])
+        Predicted setosa, because petal width (cm) <= 0.8 (it is 0.2). 50 training samples in this
+        leaf, 100.0 % of class setosa.
+        """
+        table, wording, tree = self._read(X), self._wording(), self._tree()
+        return [path_of(tree, wording, row) for row in np.asarray(table, dtype=np.float64)]
 
     @checked(max_depth=DRAWN["max_depth"])
     def to_text(self, max_depth: int | None = None) -> str:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -519,3 +520,110 @@ def _literal(value: Any) -> str:
             "text or numbers for classes and categories."
         )
     return repr(value)
+
+
+# ------------------------------------------------------------------ the way of one sample
+
+
+@dataclass(frozen=True)
+class PathInWords:
+    """Why a tree predicts what it predicts for one sample; ``str`` makes a sentence of it.
+
+    Attributes
+    ----------
+    nodes : tuple of int
+        The nodes that the sample passes, the root first.
+    reasons : tuple of str
+        What its answers say together, one reason for each feature with the value that it has;
+        where the value is missing, what stood for it.
+    prediction : object
+        The class, or the mean.
+    n_samples : int
+        Training samples in the leaf.
+    shares : dict
+        The fraction of each class in the leaf, the most frequent first; empty for regression.
+    deviation : float
+        Standard deviation of the target in the leaf; 0 for classes.
+    """
+
+    nodes: tuple[int, ...]
+    reasons: tuple[str, ...]
+    prediction: Any
+    n_samples: int
+    shares: dict[Any, float] = field(default_factory=dict)
+    deviation: float = 0.0
+
+    def __str__(self) -> str:
+        said = f"{self.prediction:.6g}" if not self.shares else one_line(str(self.prediction))
+        because = "; ".join(self.reasons) or "the tree asks nothing"
+        where = f"{counted(self.n_samples, 'training sample')} in this leaf"
+        if not self.shares:
+            return f"Predicted {said}, because {because}. {where}, deviation {self.deviation:.4g}."
+        part = percent(self.shares.get(self.prediction, 0.0))
+        return f"Predicted {said}, because {because}. {where}, {part} of class {said}."
+
+
+def path_of(tree: Tree, wording: Wording, row: np.ndarray) -> PathInWords:
+    """The way of one row of an internal table (codes, NaN where missing) down the tree."""
+    leaf = int(tree.apply(row[None, :])[0])
+    nodes = [*tree.ancestors(leaf), leaf]
+    conditions: tuple[_Condition, ...] = ()
+    others = []
+    for t, child in pairwise(nodes):
+        split, left = tree.splits[t], int(tree.left[t]) == child
+        assert split is not None  # it has children
+        if not np.isnan(row[list(split.features)]).any():
+            conditions = _narrowed(conditions, split, left)
+        else:
+            others.append(_stand_in(tree, t, left, wording, row))
+    said = [_with_value(condition, wording, row) for condition in conditions]
+    shares: dict[Any, float] = {}
+    deviation = 0.0
+    if wording.classes is None:
+        deviation = float(np.sqrt(tree.error[leaf] * tree.weight[0] / tree.weight[leaf]))
+    else:
+        found = class_fractions(tree, leaf)
+        shares = {wording.classes[k]: float(found[k]) for k in np.argsort(-found, kind="stable")}
+    return PathInWords(
+        tuple(nodes),
+        tuple(one_line(reason) for reason in [*said, *others]),
+        wording.predicted(tree, leaf),
+        int(tree.n_samples[leaf]),
+        shares,
+        deviation,
+    )
+
+
+def _with_value(condition: _Condition, wording: Wording, row: np.ndarray) -> str:
+    """A condition on known values, and the value."""
+    text = condition.text(wording).removesuffix(" or missing")
+    feature = getattr(condition, "feature", None)
+    if feature is None:
+        return text
+    value = _value(feature, wording, row)
+    return text if text.endswith(f"= {value}") else f"{text} (it is {value})"
+
+
+def _value(feature: int, wording: Wording, row: np.ndarray) -> str:
+    levels, value = wording.categories.get(feature), float(row[feature])
+    known = levels is not None and 0 <= value < len(levels)
+    return shown(levels[int(value)]) if known and levels is not None else f"{value:.6g}"
+
+
+def _stand_in(tree: Tree, t: int, left: bool, wording: Wording, row: np.ndarray) -> str:
+    """What decided a question whose feature is missing."""
+    split = tree.splits[t]
+    assert split is not None
+    missing = [wording.feature(j) for j in split.features if np.isnan(row[j])]
+    absent = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if split.sends_left(row[None, :])[0] >= 0:
+        return absent
+    for surrogate in tree.surrogates[t]:
+        if surrogate.sends_left(row[None, :])[0] >= 0:
+            text = surrogate.text(left, wording.names, wording.categories)
+            (j,) = surrogate.features
+            question = split.text(left, wording.names, wording.categories)
+            value = "missing" if np.isnan(row[j]) else _value(j, wording, row)
+            return f"{absent}, and {text} (it is {value}) stands for {question}"
+    side = split.text(left, wording.names, wording.categories)
+    return f"{absent}, and most samples have {side}"

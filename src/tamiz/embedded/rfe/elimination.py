@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import PathStep
 from tamiz.embedded.rfe.machines import (
+    ExplainedMachines,
     KernelMachines,
     LinearMachines,
     Machines,
@@ -87,7 +88,8 @@ class RFESetup:
             warn_if_indefinite(kernel, data.X)
         X = self._dense(data.X) if sparse.issparse(data.X) else data.X
         arguments = plan, C, self.tol, self.units, kernel, self.criterion, self.order
-        return KernelMachines(X, *arguments), kernel
+        kind = ExplainedMachines if self.criterion == "shapley" else KernelMachines
+        return kind(X, *arguments), kernel
 
     def _dense(self, X: Any) -> np.ndarray:
         require_memory(

@@ -19,6 +19,11 @@ unit out of ``K`` and keeps ``c`` and ``beta``. First order: ``|dJ / d sigma_j|`
 for ``K(sigma * x, sigma * x')``; the derivatives of the trained quantities follow from those of
 ``K`` alone, since ``alpha`` and ``beta`` are optimal: ``R^2`` moves with the expression above, and
 ``W^2``, a minimum and not a maximum, against it. That is exact for a hard margin.
+
+*Shapley values.* The mean over training samples of ``|sum_j phi_j|``, ``j`` in the unit, where
+``phi_j`` is what feature ``j`` adds to the decision value (:mod:`tamiz.kernels.shapley`); a feature
+that is not known has the mean over these samples of its factor, or term, in each kernel value.
+
 Several machines: the sum of their criteria.
 """
 
@@ -32,6 +37,7 @@ import numpy as np
 
 from tamiz.kernels import Kernel, Linear
 from tamiz.kernels.features.base import FeatureGram
+from tamiz.kernels.shapley import KernelMean, expansion_shapley
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
 from tamiz.qp.matrices import take_block
 from tamiz.runtime.memory import fits, require_memory
@@ -53,6 +59,9 @@ from tamiz.validation import Units
 #: Matrices beyond this many bytes are never kept: the features then stand for those of a linear
 #: kernel, and the support vectors' for others.
 MOST_BYTES = 2**30
+
+#: Samples whose Shapley values are averaged, evenly among all.
+MOST_EXPLAINED = 200
 
 #: Machines on part of the samples have tables of their own up to this many bytes, which are quicker
 #: to read; beyond, they pick their samples out of the common one.
@@ -565,3 +574,25 @@ class KernelMachines(Machines):
             return KernelQ(self.kernel, self.X[samples] * self.scale)
         K = self.tracker.K
         return DenseQ(K if len(samples) == len(K) else take_block(K, samples))
+
+
+class ExplainedMachines(KernelMachines):
+    """Machines whose features are judged by their mean absolute Shapley values."""
+
+    def values(self) -> tuple[np.ndarray, float]:
+        features, n = self.features(), self.X.shape[0]
+        X = np.ascontiguousarray(self.X[:, features])
+        kernel = self.kernel.restrict(features, self.units.n_features)
+        some = np.unique(np.linspace(0, n - 1, min(n, MOST_EXPLAINED)).astype(np.intp))
+        coef = np.stack([self.coef(t, n) for t in range(len(self.plan))])
+        rows = np.flatnonzero(coef.any(axis=0))
+        found = expansion_shapley(kernel, X[some], X[rows], coef[:, rows], KernelMean(X))
+        position = np.full(self.units.n_features, -1, dtype=np.intp)
+        position[features] = np.arange(len(features))
+        total = np.full(len(self.units.members), np.nan)
+        for k in np.flatnonzero(self.alive):
+            together = found.values[:, position[self.units.members[k]]].sum(axis=1)
+            total[k] = np.abs(together).mean(axis=0).sum()
+        tracker, held = self._tracked(coef.any(axis=0), None)
+        objective = sum(float(c[held] @ (tracker.K @ c[held])) for c in coef)
+        return total, objective

@@ -33,6 +33,7 @@ from tamiz.embedded.sparse.streaming import (
     pairs_or_rest,
 )
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
+from tamiz.kernels.shapley import has_exact_values
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
@@ -54,6 +55,7 @@ from tamiz.validation import (
     group_codes,
     integer_from,
     refuse_no_jobs,
+    refused,
     unchanged_on_error,
     warn_if_unscaled,
 )
@@ -110,8 +112,11 @@ class SVMRFE(LastMachineLearner):
     step : int, float or "half", default=1
         How many leave at a time: a number, a fraction of those still in play (scikit-learn: of
         all), or half of those in play.
-    criterion : {"margin", "radius_margin"}, default="margin"
-        What a removal should change least, :math:`\|w\|^2` or :math:`R^2\|w\|^2`.
+    criterion : {"margin", "radius_margin", "shapley"}, default="margin"
+        What a removal should change least, :math:`\|w\|^2` or :math:`R^2\|w\|^2`; "shapley": the
+        feature goes that adds least to the decision values of the training samples (at most 200,
+        evenly among them), by mean absolute Shapley value. For linear, radial and polynomial
+        kernels and their sums.
     order : {"zero", "first"}, default="zero"
         The change when the feature is left out, or the size of the gradient by its factor.
     multiclass : {"ovo", "ovr"}, default="ovo"
@@ -227,7 +232,7 @@ class SVMRFE(LastMachineLearner):
             Interval(Real, 0, 1, closed="neither"),
             StrOptions({"half"}),
         ],
-        "criterion": [StrOptions({"margin", "radius_margin"})],
+        "criterion": [StrOptions({"margin", "radius_margin", "shapley"})],
         "order": [StrOptions({"zero", "first"})],
         "multiclass": [StrOptions({"ovo", "ovr"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -397,6 +402,7 @@ class SVMRFE(LastMachineLearner):
         refuse_no_jobs(self.n_jobs)
         kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         self._refuse_kernel(kernel)
+        self._refuse_shapley(kernel)
         X = check_X(self, X, reset=True, accept_sparse=self._takes_sparse())
         check_squares(X)
         if not (X.max(axis=0) - X.min(axis=0)).max() > 0:
@@ -469,6 +475,20 @@ class SVMRFE(LastMachineLearner):
         labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
         self.classes_ = labels.classes
         return ClassTarget(labels, self.class_weight, self.multiclass)
+
+    def _refuse_shapley(self, kernel: Kernel) -> None:
+        """Refuse what Shapley values do not go with."""
+        if self.criterion != "shapley":
+            return
+        if self.order != "zero":
+            raise refused("order", self.order, "be 'zero' with criterion='shapley'")
+        if not has_exact_values(kernel):
+            raise refused(
+                "criterion",
+                self.criterion,
+                f"be 'margin' or 'radius_margin' with {kernel!r}, whose Shapley values are not "
+                "known exactly",
+            )
 
     def _forget_earlier_fit(self) -> None:
         self.status_, self._stopped = "converged", ""

@@ -70,7 +70,7 @@ class Methods(NamedTuple):
     curve: dict[str, bool]
 
 
-class _ColumnNames(BaseEstimator):
+class ColumnNames(BaseEstimator):
     """Bears the names of the columns."""
 
 
@@ -78,7 +78,7 @@ def read_data(
     X: Any, y: Any, task: str, groups: Any, sample_weight: Any, feature_groups: Any, adjust: Any
 ) -> ComparedData:
     """The table and the target; missing values are allowed in the table, infinite ones are not."""
-    table = _ColumnNames()
+    table = ColumnNames()
     X = check_X(table, X, reset=True, accept_sparse=True, min_samples=4, allow_nan=True)
     n, p = X.shape
     target = as_vector(y)
@@ -126,7 +126,7 @@ def _read_covariates(adjust: Any, X: Any, names: list[str]) -> tuple[Any, list[s
             "X.toarray()."
         )
     if getattr(adjust, "ndim", 1) == 2:
-        covariates = check_X(_ColumnNames(), adjust, reset=True, allow_nan=True)
+        covariates = check_X(ColumnNames(), adjust, reset=True, allow_nan=True)
         if len(covariates) != len(X):
             raise ValueError(f"adjust has {len(covariates)} rows, X has {len(X)}.")
         return X, names, covariates

@@ -99,7 +99,7 @@ def draw_numbers(
             _quartiles(page, part),
             (0.0, row),
         )
-    _number_axis(drawing, page, x, bottom)
+    number_axis(drawing, page, x, bottom)
     return x
 
 
@@ -121,7 +121,8 @@ def _quartiles(page: Page, part: np.ndarray) -> list[tuple[str, str, str, float 
     return rows  # type: ignore[return-value]
 
 
-def _number_axis(drawing: Drawing, page: Page, x: Scale, bottom: float) -> None:
+def number_axis(drawing: Drawing, page: Page, x: Scale, bottom: float) -> None:
+    """A small axis at the bottom of a panel."""
     drawing.line(x.start, bottom, x.end, bottom, "axis")
     reach = float("-inf")
     for value in x.ticks(4):
@@ -217,7 +218,7 @@ def draw_points(
         heights = predicted(np.array(values))
         points = [(x(a), y(b)) for a, b in zip(values, heights, strict=True)]
         drawing.add(tag("path", d=path(points), class_="fitted"))
-    _number_axis(drawing, page, x, bottom)
+    number_axis(drawing, page, x, bottom)
 
 
 def draw_shuffles(drawing: Drawing, page: Page, test: Any, show: Any) -> None:

@@ -61,7 +61,7 @@ def _shown(page: Page) -> Markup | None:
 # ------------------------------------------------------------------------------------- fitting
 
 
-def _machine(page: Page, n_columns: int) -> Any:
+def machine_for(page: Page, n_columns: int) -> Any:
     """The recommended judge for so many columns, not fitted."""
     contest = page.answers.contest
     place = contest.places[contest.choice.smallest]
@@ -70,7 +70,7 @@ def _machine(page: Page, n_columns: int) -> Any:
     return model
 
 
-def _some(code: np.ndarray, most: int) -> np.ndarray:
+def some_rows(code: np.ndarray, most: int) -> np.ndarray:
     """Rows drawn at random, each class with its part and at least two."""
     rng = np.random.default_rng(0)
     if len(code) <= most:
@@ -82,11 +82,11 @@ def _some(code: np.ndarray, most: int) -> np.ndarray:
     return np.sort(np.concatenate(kept))
 
 
-def _columns(page: Page, features: list[int]) -> np.ndarray:
+def columns_of(page: Page, features: list[int]) -> np.ndarray:
     return np.column_stack([np.asarray(page.column(j), dtype=np.float64) for j in features])
 
 
-def _code(page: Page) -> np.ndarray:
+def codes_of(page: Page) -> np.ndarray:
     return np.unique(page.data.y, return_inverse=True)[1].ravel()
 
 
@@ -103,14 +103,14 @@ def _best_pair(page: Page, numeric: list[int], code: np.ndarray) -> tuple[int, i
     tried = numeric[:FIRST]
     if len(tried) == 2:
         return tried[0], tried[1]
-    rows = _some(code, MOST_TRIED)
-    X, y = _columns(page, tried)[rows], code[rows]
+    rows = some_rows(code, MOST_TRIED)
+    X, y = columns_of(page, tried)[rows], code[rows]
     half = np.zeros(len(rows), dtype=bool)
     for label in np.unique(y):  # every other row of each class
         half[np.flatnonzero(y == label)[::2]] = True
     errors = {}
     for a, b in combinations(range(len(tried)), 2):
-        model = _machine(page, 2)
+        model = machine_for(page, 2)
         parts = []
         for train in (half, ~half):
             fitted = clone(model).fit(X[train][:, [a, b]], y[train])
@@ -123,16 +123,16 @@ def _best_pair(page: Page, numeric: list[int], code: np.ndarray) -> tuple[int, i
 
 
 def _pair(page: Page, numeric: list[int]) -> Markup:
-    lang, code = page.lang, _code(page)
+    lang, code = page.lang, codes_of(page)
     pair = list(_best_pair(page, numeric, code))
-    X = _columns(page, pair)
-    rows = _some(code, MOST_FITTED)
-    model = _machine(page, 2).fit(X[rows], code[rows])
+    X = columns_of(page, pair)
+    rows = some_rows(code, MOST_FITTED)
+    model = machine_for(page, 2).fit(X[rows], code[rows])
     wrong = float(np.mean(model.predict(X[rows]) != code[rows]))
     groups = groups_of(page)
     place = _places(groups, code)
     there = np.flatnonzero(np.isfinite(X).all(axis=1) & (groups.code >= 0))
-    there = there[_some(code[there], MOST_DRAWN)]
+    there = there[some_rows(code[there], MOST_DRAWN)]
     shown = X[there].copy()
     spread = [k for k in range(2) if _spread(shown[:, k], k)]
     spots = Spots(shown[:, 0], shown[:, 1], groups.code[there])
@@ -208,10 +208,10 @@ def _scores(model: Any, places: np.ndarray, place: np.ndarray) -> np.ndarray | N
 
 def _threshold(page: Page, j: int) -> Markup:
     """One feature: where the classes lie, and where the machine changes its answer."""
-    lang, code, groups = page.lang, _code(page), groups_of(page)
+    lang, code, groups = page.lang, codes_of(page), groups_of(page)
     column = np.asarray(page.column(j), dtype=np.float64)
-    rows = _some(code, MOST_FITTED)
-    model = _machine(page, 1).fit(column[rows, None], code[rows])
+    rows = some_rows(code, MOST_FITTED)
+    model = machine_for(page, 1).fit(column[rows, None], code[rows])
     wrong = float(np.mean(model.predict(column[rows, None]) != code[rows]))
     place = _places(groups, code)
     changes: list[float] = []
@@ -262,12 +262,12 @@ def _threshold(page: Page, j: int) -> Markup:
 
 def _levels(page: Page, j: int) -> Markup:
     """One categorical feature: which class the machine names for each of its values."""
-    lang, code, groups = page.lang, _code(page), groups_of(page)
+    lang, code, groups = page.lang, codes_of(page), groups_of(page)
     name = page.whole.feature_names[j]
     codes = np.asarray(page.column(j), dtype=np.float64)
     X = page.data.keep([name]).encode("onehot").X
     X = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
-    model = _machine(page, X.shape[1]).fit(X, code)
+    model = machine_for(page, X.shape[1]).fit(X, code)
     predicted = model.predict(X)
     wrong = float(np.mean(predicted != code))
     place = _places(groups, code)
@@ -298,8 +298,8 @@ def _fitted_line(page: Page, j: int) -> Markup:
     lang = page.lang
     column = np.asarray(page.column(j), dtype=np.float64)
     target = np.asarray(page.data.y, dtype=np.float64)
-    rows = _some(np.zeros(len(target)), MOST_FITTED)
-    model = _machine(page, 1).fit(column[rows, None], target[rows])
+    rows = some_rows(np.zeros(len(target)), MOST_FITTED)
+    model = machine_for(page, 1).fit(column[rows, None], target[rows])
     predict: Callable[[np.ndarray], np.ndarray] = lambda values: model.predict(values[:, None])  # noqa: E731
 
     def draw(drawing: Drawing) -> None:

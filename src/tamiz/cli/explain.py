@@ -1,0 +1,187 @@
+"""``tamiz explain``: what each feature adds to the predictions of a kept model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from tamiz.cli import options as opt
+from tamiz.cli.predict import free_name, new_rows, read_table_model, write_csv
+
+#: Rows that are printed if no file is written.
+_SHOWN = 20
+
+
+def explain(
+    model: Annotated[str, typer.Argument(help="File that 'fit' or 'select --save' wrote.")],
+    data: opt.Data,
+    background: Annotated[
+        str | None,
+        typer.Option(
+            help="Table such as that of the training, which values that are not known are taken "
+            "from. Default: DATA itself."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write what every feature adds as CSV, or a picture (png, svg, pdf).",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Features that are named for each row.")] = 3,
+    output: Annotated[
+        str | None,
+        typer.Option(help="Of several classes: which decision is explained. Default: the first."),
+    ] = None,
+    id_column: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="Column to copy; repeatable. Default: identifiers."),
+    ] = None,
+    no_id: Annotated[bool, typer.Option("--no-id", help="Copy no identifiers.")] = False,
+    seed: opt.Seed = 0,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    encoding: opt.Encoding = None,
+    header: opt.Header = None,
+    missing: opt.Missing = None,
+    format: opt.Format = None,
+    transpose: opt.Transpose = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Explain the predictions of new rows: what each feature adds to the decision value.
+
+    Example:  tamiz explain model.tamiz new.csv --background train.csv
+
+    With the base, the value when no feature is known, what the features add sums to the
+    decision value. Values above zero speak for the second of two classes.
+    """
+    from tamiz.cli.console import say_json, tell, usage
+
+    opt.check_writable(out, "--out", opt.EXPLANATIONS)
+    reading = opt.Reading(
+        separator=sep,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        missing=missing,
+        format=format,
+        transpose=transpose,
+    )
+    arguments = {**reading.arguments(), "verbose": 0 if quiet else 1}
+    with usage():
+        from tamiz.explain import shapley_values
+
+        fitted = read_table_model(model)
+        rows = new_rows(fitted, data, arguments, id_column, no_id)
+        others = rows
+        if background is not None:
+            others = new_rows(fitted, background, arguments, None, True)
+        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, others.X)
+        found = shapley_values(pipeline, X, Z, random_state=seed, verbose=0 if quiet else 1)
+        found = replace(found, output_names=_outputs(fitted, found.output_names))
+        values, base = found.of(0 if output is None else output)
+    for note in rows.notes:
+        tell(note)
+    names = fitted.features_ or fitted.columns
+    labels = fitted.predict(rows.X).tolist()
+    if json:
+        error = found.standard_error
+        say_json(
+            {
+                "model": model,
+                "outputs": found.output_names,
+                "output": found.output_names[0] if output is None else output,
+                "method": found.method,
+                "features": list(names),
+                "base": base,
+                "values": values.tolist(),
+                "standard_error": None if error is None else float(error.max()),
+                "predictions": labels,
+                "ids": rows.ids,
+                "n_samples": len(values),
+                "notes": rows.notes,
+            }
+        )
+    if out is not None and not out.lower().endswith((".csv", ".txt")) and "." in out:
+        _draw(found, names, out)
+        tell(f"the importances of {len(names):,} features are drawn in {out}")
+    elif out is not None:
+        write_csv(_columns(fitted, rows.ids, labels, values, base, names), out, "explanations")
+        tell(f"what each feature adds to {len(values):,} predictions is in {out}")
+    if out is None and not json:
+        _print(rows.ids, labels, values, base, names, top)
+        if found.standard_error is not None:
+            tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
+
+
+def _outputs(fitted: Any, names: list[str]) -> list[str]:
+    """The outputs by the names of the classes; machines know their codes only."""
+    if fitted.labels is None:
+        return names
+    codes = [str(code) for code in fitted.pipeline.classes_]
+    label = dict(zip(codes, map(str, fitted.labels), strict=True))
+    return [" over ".join(label.get(part, part) for part in name.split(" over ")) for name in names]
+
+
+def _without_missing(pipeline: Any, X: Any, Z: Any) -> tuple[Any, Any, Any]:
+    """The pipeline behind its first step if that fills missing values, and the filled tables."""
+    first = pipeline[0]
+    if len(pipeline) > 1 and hasattr(first, "statistics_"):
+        return pipeline[1:], first.transform(X), first.transform(Z)
+    return pipeline, X, Z
+
+
+def _columns(
+    fitted: Any, ids: Any, labels: list[Any], values: Any, base: float, names: list[str]
+) -> dict[str, list[Any]]:
+    """For CSV, by name."""
+    columns = {**ids, free_name(fitted.target or "prediction", ids): labels}
+    columns[free_name("base", columns)] = [base] * len(labels)
+    for name, column in zip(names, values.T, strict=True):
+        columns[free_name(name, columns)] = [float(f"{value:.6g}") for value in column]
+    columns[free_name("value", columns)] = (base + values.sum(axis=1)).tolist()
+    return columns
+
+
+def _print(
+    ids: Any, labels: list[Any], values: Any, base: float, names: list[str], top: int
+) -> None:
+    import numpy as np
+
+    from tamiz.cli.console import number, say, table, tell
+
+    keys = next(iter(ids.values()), None) or [str(i) for i in range(len(labels))]
+    rows = []
+    for key, label, row in list(zip(keys, labels, values, strict=True))[:_SHOWN]:
+        order = np.argsort(-np.abs(row), kind="stable")
+        parts = [f"{names[j]} {row[j]:+.3g}" for j in order[:top]]
+        rest = float(row[order[top:]].sum())
+        if len(order) > top:
+            parts.append(f"others {rest:+.3g}")
+        said = number(label) if isinstance(label, float) else str(label)
+        rows.append([key, said, number(base + float(row.sum())), ", ".join(parts)])
+    head = next(iter(ids), "row")
+    table([head, "prediction", "value", f"base {number(base)} and"], rows, right=[2])
+    if len(labels) > _SHOWN:
+        tell(f"{_SHOWN} of {len(labels):,} rows; all of them with --out FILE.csv or --json")
+    mean = np.abs(values).mean(axis=0)
+    order = np.argsort(-mean, kind="stable")[: max(top, 5)]
+    say()
+    table(["feature", "mean size"], [[names[j], number(float(mean[j]))] for j in order], right=[1])
+
+
+def _draw(found: Any, names: list[str], out: str) -> None:
+    from tamiz.cli.console import Problem
+    from tamiz.runtime.checkpoint import write_whole
+
+    figure = replace(found, feature_names=list(names)).plot().figure
+    kind = out.lower().rpartition(".")[2]
+    try:
+        write_whole(out, lambda place: figure.savefig(place, format=kind, dpi=110))
+    except OSError as error:
+        raise Problem(f"the picture cannot be written to {out!r} ({error}).") from None

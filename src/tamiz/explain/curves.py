@@ -1,0 +1,272 @@
+r"""How the value of a model changes with one feature: partial dependence and individual curves.
+
+The individual curve of a row is the value of the model when one feature takes each value of a grid
+and the others stay as they are; the partial dependence is the mean of these curves over rows. Both
+speak of the model, also where a combination of values never occurs.
+
+References
+----------
+.. [1] J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of
+       Statistics 29.
+.. [2] A. Goldstein, A. Kapelner, J. Bleich, E. Pitkin (2015). Peeking inside the black box.
+       Journal of Computational and Graphical Statistics 24.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz.display import PALETTE, axes, frames
+from tamiz.explain.decisions import decisions_of
+from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
+from tamiz.explain.result import position_of
+from tamiz.runtime.progress import Progress
+from tamiz.validation import check_features, checked, estimator_with, integer_from, refused
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Rows that are looked at if there are more.
+MOST_ROWS = 1000
+_MOST_CURVES = 50  # of single rows that are drawn
+
+
+@dataclass(frozen=True)
+class PartialDependence:
+    """Values of a model over the values of single features.
+
+    Attributes
+    ----------
+    features : list of int
+        Positions of the features.
+    grids : list of arrays of shape (n_points,)
+        The values that each feature takes.
+    mean : list of arrays of shape (n_points, n_outputs)
+        The partial dependence: means over the rows.
+    individual : list of arrays of shape (n_rows, n_points, n_outputs)
+        The curve of every row.
+    method : {"exact", "brute"}
+        Whether the curves come from the terms of a kernel expansion, or the model was asked for
+        each point. The values are the same.
+    feature_names, output_names : lists of str
+        Names of all features, and of the outputs of the model.
+    X : array of shape (n_rows, n_features)
+        The rows.
+    """
+
+    features: list[int]
+    grids: list[np.ndarray]
+    mean: list[np.ndarray]
+    individual: list[np.ndarray]
+    method: str
+    feature_names: list[str]
+    output_names: list[str]
+    X: np.ndarray = field(repr=False)
+
+    def _at(self, feature: Any) -> int:
+        j = position_of(feature, self.feature_names)
+        if j not in self.features:
+            listed = ", ".join(repr(self.feature_names[k]) for k in self.features[:5])
+            raise refused("feature", feature, f"be one of those computed: {listed}")
+        return self.features.index(j)
+
+    @property
+    def spreads(self) -> np.ndarray:
+        """How far each partial dependence moves: its standard deviation over the grid."""
+        return np.array([float(np.sqrt(curve.var(axis=0).mean())) for curve in self.mean])
+
+    def to_frame(self, feature: Any = None) -> pd.DataFrame:
+        """A data frame: a row for each value of each feature, a column for each output.
+
+        Parameters
+        ----------
+        feature : str or int, optional
+            One feature only.
+        """
+        wanted = range(len(self.features)) if feature is None else [self._at(feature)]
+        pandas = frames()
+        parts = []
+        for k in wanted:
+            table = pandas.DataFrame(self.mean[k], columns=self.output_names)
+            table.insert(0, "at", self.grids[k])
+            table.insert(0, "feature", self.feature_names[self.features[k]])
+            parts.append(table)
+        return pandas.concat(parts, ignore_index=True)
+
+    @checked(curves=integer_from(0))
+    def plot(
+        self,
+        feature: Any = None,
+        output: Any = None,
+        ax: Any = None,
+        *,
+        curves: int = _MOST_CURVES,
+        centred: bool = False,
+    ) -> Any:
+        """Draw the partial dependence of a feature, over the curves of single rows.
+
+        Parameters
+        ----------
+        feature : str or int, optional
+            Which feature; by default the one whose partial dependence moves most.
+        output : str or int, optional
+            Which output, by default the first.
+        ax : matplotlib axes, optional
+            Where to draw; on a figure of its own if None.
+        curves : int, default=50
+            How many curves of single rows, evenly among them.
+        centred : bool, default=False
+            Whether every curve begins at zero, which shows where rows differ.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        k = int(np.argmax(self.spreads)) if feature is None else self._at(feature)
+        c = 0 if output is None else position_of(output, self.output_names, "output")
+        ax = axes(ax)
+        grid, single, mean = self.grids[k], self.individual[k][:, :, c], self.mean[k][:, c]
+        if centred:
+            single, mean = single - single[:, :1], mean - mean[:1]
+        some = np.unique(np.linspace(0, len(single) - 1, min(curves, len(single))).astype(int))
+        for curve in single[some] if curves else ():
+            ax.plot(grid, curve, color="0.8", linewidth=0.7, zorder=1)
+        mark = "o" if len(grid) < 8 else None
+        ax.plot(grid, mean, color=PALETTE[0], linewidth=2.2, marker=mark, label="mean", zorder=3)
+        column = self.X[:, self.features[k]]
+        inside = column[(column >= grid[0]) & (column <= grid[-1])]
+        ax.plot(
+            inside,
+            np.zeros(len(inside)),
+            "|",
+            color="0.4",
+            ms=6,
+            transform=ax.get_xaxis_transform(),
+        )
+        ax.set_xlabel(self.feature_names[self.features[k]])
+        name = self.output_names[c]
+        ax.set_ylabel("value of the model" + (f" ({name})" if name != "value" else ""))
+        return ax
+
+
+@checked(
+    model=estimator_with("fit", advice="Pass a fitted estimator or pipeline."),
+    grid_resolution=integer_from(2),
+)
+def partial_dependence(
+    model: Any,
+    X: Any,
+    features: Any = None,
+    *,
+    grid_resolution: int = 50,
+    percentiles: tuple[float, float] = (0.05, 0.95),
+    random_state: Any = None,
+    verbose: bool | int = 0,
+) -> PartialDependence:
+    """How the value of a fitted model changes with single features, in the mean and for each row.
+
+    Parameters
+    ----------
+    model : estimator or pipeline
+        Fitted. Its decision function, probabilities or predictions, the first there is, are looked
+        at; those of kernel machines and linear models are computed from the terms of the kernel,
+        also behind scalers and selectors, without asking for every point.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows that the curves are means over; 1,000 of them drawn at random if there are more.
+    features : list of int or str, optional
+        Which features; all by default.
+    grid_resolution : int, default=50
+        How many values a feature takes, evenly between two percentiles of its own. A feature with
+        fewer different values takes these.
+    percentiles : (float, float), default=(0.05, 0.95)
+        The ends of the grid.
+    random_state : int, RandomState or None
+        For rows that are drawn.
+    verbose : bool or int, default=0
+        Show progress when it takes longer than two seconds.
+
+    Returns
+    -------
+    PartialDependence
+        With ``grids``, ``mean``, ``individual``, ``to_frame()`` and ``plot()``.
+
+    See Also
+    --------
+    interaction_strength : Which pairs of features a single curve cannot tell.
+
+    References
+    ----------
+    .. [1] J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals
+           of Statistics 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.explain import partial_dependence
+    >>> from tamiz.svm import SVR
+    >>> X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, 2))
+    >>> machine = SVR(C=10, epsilon=0.01).fit(X, X[:, 0] ** 2)
+    >>> found = partial_dependence(machine, X, grid_resolution=3)
+    >>> found.mean[0].ravel().round(1).tolist(), found.mean[1].ravel().round(1).tolist()
+    ([0.8, 0.0, 0.8], [0.3, 0.3, 0.3])
+    """
+    check_is_fitted(model)
+    refuse_without_features(model)
+    low, high = _ends(percentiles)
+    table = some_rows(numbers_of(model, X, "X"), MOST_ROWS, random_state)
+    names = feature_names(model, X, table.shape[1])
+    wanted = _wanted(features, names)
+    decisions = decisions_of(model, table)
+    grids, mean, individual = [], [], []
+    with Progress("partial dependence", verbose) as progress:
+        for j in wanted:
+            grid = _grid(table[:, j], grid_resolution, low, high)
+            curves = decisions.each(np.array([j]), grid[:, None])
+            grids.append(grid)
+            individual.append(curves)
+            mean.append(curves.mean(axis=0))
+            progress.update(f"{len(grids)} of {len(wanted)} features")
+    outputs = decisions.outputs
+    return PartialDependence(
+        wanted, grids, mean, individual, decisions.method, names, outputs, table
+    )
+
+
+def some_rows(table: np.ndarray, most: int, random_state: Any) -> np.ndarray:
+    """The table, or rows of it drawn at random."""
+    if len(table) <= most:
+        return table
+    rng = check_random_state(random_state)
+    return table[np.sort(rng.choice(len(table), most, replace=False))]
+
+
+def _wanted(features: Any, names: list[str]) -> list[int]:
+    if features is None:
+        return list(range(len(names)))
+    one = isinstance(features, str | int | np.integer)
+    listed = [features] if one else list(features)
+    check_features(listed, "features", len(names), names)  # says what is wrong
+    return [position_of(one, names) for one in listed]
+
+
+def _ends(percentiles: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in percentiles)
+    except (TypeError, ValueError):
+        low, high = 1.0, 0.0
+    if not 0.0 <= low < high <= 1.0:
+        raise refused("percentiles", percentiles, "be two numbers from 0 to 1, the lower one first")
+    return low, high
+
+
+def _grid(column: np.ndarray, resolution: int, low: float, high: float) -> np.ndarray:
+    levels = np.unique(column)
+    if len(levels) <= resolution:
+        return levels
+    ends = np.quantile(column, [low, high])
+    return np.linspace(ends[0], ends[1], resolution) if ends[0] < ends[1] else levels[[0, -1]]

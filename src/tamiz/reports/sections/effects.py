@@ -1,0 +1,261 @@
+"""How the features act: their importances, curves of the first ones, and pairs that act together.
+
+Of the recommended judge, fitted to the recommended features.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tamiz.explain import interaction_strength, partial_dependence, shapley_values
+from tamiz.reports.charts.columns import WIDTH, groups_of, number_axis
+from tamiz.reports.charts.drawing import TEXT, Drawing, figure, path, swatch
+from tamiz.reports.charts.scales import Linear, cut, text_width
+from tamiz.reports.markup import Markup, table, tag, visible
+from tamiz.reports.page import Page, Section, style
+from tamiz.reports.sections.plane import (
+    MOST_FITTED,
+    codes_of,
+    columns_of,
+    machine_for,
+    some_rows,
+)
+
+MOST_FEATURES, MOST_BARS, MOST_CURVES, MOST_PAIRS = 30, 12, 6, 5
+#: Rows that are explained, by a kernel expansion or by sampling; background, and thin lines.
+MOST_ROWS, MOST_SAMPLED, BACKGROUND, MOST_LINES = 150, 40, 40, 25
+_PERMUTATIONS, _PAIR_ROWS = 20, 60
+#: Pairs whose strength is less than this part of the spread of the decision value say nothing.
+_WEAK = 0.01
+
+
+def build(page: Page) -> Section | None:
+    """The section, if something is recommended and the judge has values to explain."""
+    if page.recommended is None or page.answers is None or not page.has_numbers:
+        return None
+    numeric = [j for j in page.chosen if not page.is_coded(j)]
+    if page.data.n_samples < 8 or not numeric:
+        return None
+    try:
+        return Section("effects", _Effects(page, numeric).body())
+    except (ValueError, TypeError, FloatingPointError):  # some machines have no value to explain
+        return None
+
+
+class _Effects:
+    """The judge on the features that are numbers, and what is found of it."""
+
+    def __init__(self, page: Page, numeric: list[int]):
+        self.page, self.lang = page, page.lang
+        self.left_out = len(page.chosen) - len(numeric)
+        self.cut = len(numeric) > MOST_FEATURES
+        self.features = numeric[:MOST_FEATURES]
+        self.names = [page.names[j] for j in self.features]
+        X = columns_of(page, self.features)
+        middle = np.nanmedian(X, axis=0)
+        X = np.where(np.isfinite(X), X, np.where(np.isfinite(middle), middle, 0.0))
+        self.classes = page.data.task != "regression"
+        code = codes_of(page) if self.classes else np.zeros(len(X))
+        rows = some_rows(code, MOST_FITTED)
+        target = code[rows] if self.classes else np.asarray(page.data.y, dtype=np.float64)[rows]
+        self.X = X[rows]
+        self.model = machine_for(page, len(self.features)).fit(self.X, target)
+        rng = np.random.default_rng(0)
+        mixed = rng.permutation(len(self.X))
+        some, others = self.X[mixed[:MOST_ROWS]], self.X[mixed[-BACKGROUND:]]
+        quick = partial_dependence(self.model, some[:2], [0], grid_resolution=2).method == "exact"
+        if not quick:
+            some = some[:MOST_SAMPLED]
+        self.found = shapley_values(
+            self.model, some, others, n_permutations=_PERMUTATIONS, random_state=0
+        )
+        self.importances = self.found.importances
+        self.order = np.argsort(-self.importances, kind="stable")
+        self.some = some
+        self.outputs = self._outputs()
+
+    def _outputs(self) -> list[str]:
+        """Names of the decisions; machines know codes of classes."""
+        names = self.found.output_names
+        if not self.classes:
+            return names
+        known = {str(k): name for k, name in enumerate(groups_of(self.page).names)}
+        shown = []
+        for name in names:
+            first, over, second = name.partition(" over ")
+            pair = {"first": known.get(first, first), "second": known.get(second, second)}
+            shown.append(self.lang("effects_over", **pair) if over else pair["first"])
+        return shown
+
+    # ------------------------------------------------------------------------------ parts
+
+    def body(self) -> Markup:
+        lang, page = self.lang, self.page
+        judge = tag("b", visible(page.recommended.judge))
+        rows = lang.count("row", len(self.X))
+        parts = [tag("p", lang.rich("effects_intro", judge=judge, rows=rows))]
+        if self.left_out:
+            n = lang.count("feature", self.left_out)
+            parts.append(tag("p", lang("effects_coded", n=n), class_="fine"))
+        if self.cut:
+            n = lang.integer(MOST_FEATURES)
+            parts.append(tag("p", lang("effects_first", n=n), class_="fine"))
+        parts.append(self._bars())
+        parts.append(tag("p", self._about_curves()))
+        if len(self.outputs) > 1:
+            keys = [
+                tag("span", swatch(style(c), "median"), tag("bdi", visible(name)), class_="key")
+                for c, name in enumerate(self.outputs)
+            ]
+            parts.append(tag("div", keys, class_="legend"))
+        parts.append(tag("div", self._curves(), class_="panels"))
+        if len(self.features) > 1:
+            parts.append(self._pairs())
+        return Markup("".join(parts))
+
+    def _about_curves(self) -> str:
+        said = self.lang("effects_curves")
+        if len(self.outputs) == 1 and len(self.features) > 1:
+            said += " " + self.lang("effects_lines")
+        if not self.classes:
+            return f"{said} {self.lang('effects_target')}"
+        if len(self.outputs) == 1:
+            return f"{said} {self.lang('effects_side', positive=visible(self.outputs[0]))}"
+        return f"{said} {self.lang('effects_sides', names=self.lang.listed(self.outputs, 8))}"
+
+    def _bars(self) -> Markup:
+        lang = self.lang
+        shown = [int(j) for j in self.order[:MOST_BARS]]
+        first, total = shown[0], float(self.importances.sum())
+        finding = lang(
+            "effects_finding",
+            name=self.names[first],
+            value=lang.number(float(self.importances[first]), 3),
+            part=lang.in_percent(float(self.importances[first]) / total if total else 0.0, 0),
+            rows=lang.count("row", len(self.some)),
+        )
+        if self.found.standard_error is not None:
+            error = lang.number(float(np.nanmax(self.found.standard_error)), 2)
+            finding += " " + lang("effects_sampled", error=error)
+        return figure(
+            self.page, lambda d: self._draw_bars(d, shown), lang("effects_title"), finding
+        )
+
+    def _draw_bars(self, drawing: Drawing, shown: list[int]) -> None:
+        lang, height = self.lang, 44.0 if drawing.narrow else 26.0
+        room = min(max(text_width(self.names[j], TEXT) for j in shown), 190.0)
+        left = 8.0 if drawing.narrow else 14.0 + room
+        right = drawing.width - 56.0
+        top, bottom = 6.0, 6.0 + height * len(shown)
+        drawing.height = bottom + 46
+        most = float(self.importances[shown[0]]) or 1.0
+        x = Linear(0.0, most, left, right)
+        for value in x.ticks(max(2, int((right - left) / 80))):
+            drawing.line(x(value), top, x(value), bottom, "grid")
+        drawing.x_axis(x, bottom, lang("effects_axis"), lambda v: lang.number(v, 3))
+        for k, j in enumerate(shown):
+            y = top + height * k
+            value = float(self.importances[j])
+            if drawing.narrow:
+                drawing.text(left, y + 14, cut(self.names[j], drawing.width - 16), "name")
+            else:
+                drawing.text(left - 12, y + 17, cut(self.names[j], room), "name", "end")
+            bar = y + (20.0 if drawing.narrow else 6.0)
+            width = max(1.0, x(value) - left)
+            drawing.add(tag("rect", x=left, y=bar, width=width, height=14.0, class_="bar c1"))
+            text = lang.number(value, 3)
+            drawing.text(left + width + 6, bar + 11, text, "tick")
+            said = [("c1", lang("effects_adds"), text, None)]
+            drawing.stop(left + width, y + height / 2, self.names[j], said, (0.0, height))
+
+    def _curves(self) -> list[Markup]:
+        lang = self.lang
+        first = [int(j) for j in self.order[:MOST_CURVES]]
+        found = partial_dependence(self.model, self.some, first, grid_resolution=30)
+        curves = np.concatenate([np.ravel(c) for c in found.mean])
+        lines = np.concatenate([np.ravel(c[:MOST_LINES]) for c in found.individual])
+        thin = lines if len(self.outputs) == 1 else curves
+        ends = float(min(thin.min(), curves.min())), float(max(thin.max(), curves.max()))
+        panels = []
+        for k, j in enumerate(first):
+            grid, mean = found.grids[k], found.mean[k]
+            finding = lang(
+                "effects_curve",
+                name=self.names[j],
+                low=lang.number(float(grid[0]), 3),
+                high=lang.number(float(grid[-1]), 3),
+                first=lang.number(float(mean[0, 0]), 3),
+                last=lang.number(float(mean[-1, 0]), 3),
+                least=lang.number(float(mean[:, 0].min()), 3),
+                most=lang.number(float(mean[:, 0].max()), 3),
+            )
+
+            def draw(drawing: Drawing, k: int = k) -> None:
+                self._draw_curve(drawing, found, k, ends)
+
+            heading = tag("h3", tag("bdi", visible(self.names[j])))
+            chart = figure(self.page, draw, self.names[j], finding, widths=(WIDTH,), caption=False)
+            panels.append(tag("div", heading, chart, class_="panel"))
+        return panels
+
+    def _draw_curve(self, drawing: Drawing, found: Any, k: int, ends: tuple[float, float]) -> None:
+        lang, grid = self.lang, found.grids[k]
+        left, right, top, bottom = 38.0, drawing.width - 6, 8.0, 140.0
+        drawing.height = bottom + 22
+        room = 0.05 * (ends[1] - ends[0]) or 0.5
+        low, high = float(grid[0]), float(grid[-1])
+        x = Linear(low, high if high > low else low + 1.0, left, right)
+        y = Linear(ends[0] - room, ends[1] + room, bottom, top)
+        for value in y.ticks(4):
+            drawing.line(left, y(value), right, y(value), "grid")
+            drawing.text(left - 4, y(value) + 4, lang.number(value, 3), "tiny", "end")
+        if y.low < 0 < y.high and self.classes:
+            drawing.line(left, y(0.0), right, y(0.0), "axis")
+        across = [x(float(v)) for v in grid]
+        if len(self.outputs) == 1:
+            for curve in found.individual[k][:MOST_LINES, :, 0]:
+                points = list(zip(across, map(y, curve.tolist()), strict=True))
+                drawing.add(tag("path", d=path(points), class_="single"))
+        for c in range(len(self.outputs)):
+            heights = [y(v) for v in found.mean[k][:, c].tolist()]
+            css = f"median {style(c).css}"
+            drawing.add(tag("path", d=path(list(zip(across, heights, strict=True))), class_=css))
+        number_axis(drawing, self.page, x, bottom)
+        for g in range(0, len(grid), max(1, len(grid) // 10)):
+            rows = [
+                (style(c).css, name, lang.number(float(found.mean[k][g, c]), 3), None)
+                for c, name in enumerate(self.outputs)
+            ]
+            heading = f"{self.names[found.features[k]]} = {lang.number(float(grid[g]), 3)}"
+            drawing.stop(across[g], (top + bottom) / 2, heading, rows)
+
+    def _pairs(self) -> Markup:
+        lang = self.lang
+        first = np.sort(self.order[: 2 * MOST_CURVES]) if self.found.method == "exact" else None
+        found = interaction_strength(
+            self.model,
+            self.some,
+            first,
+            top_features=MOST_CURVES,
+            n_rows=_PAIR_ROWS if self.found.method == "exact" else MOST_SAMPLED // 2,
+            random_state=0,
+        )
+        spread = float(self.found.values.sum(axis=1).std()) or 1.0
+        strong = np.flatnonzero(found.strength > _WEAK * spread)[:MOST_PAIRS]
+        heading = tag("h3", lang("effects_pairs"))
+        if not len(strong):
+            return Markup(heading + tag("p", lang("effects_no_pairs")))
+        rows = []
+        for u in strong:
+            a, b = (visible(self.names[int(j)]) for j in found.pairs[u])
+            pair = Markup(tag("bdi", a) + " × " + tag("bdi", b))
+            part = lang.in_percent(min(1.0, float(found.h_squared[u])), 0)
+            rows.append([pair, lang.number(float(found.strength[u]), 3), part])
+        head = [lang("effects_pair"), lang("effects_strength"), lang("effects_h")]
+        a, b = (self.names[int(j)] for j in found.pairs[strong[0]])
+        rows_said = lang.count("row", found.n_rows)
+        note = lang("effects_pairs_note", rows=rows_said, first=a, second=b)
+        shown = table(head, rows, lang("effects_pairs_caption"))
+        return Markup(heading + shown + tag("p", note, class_="fine"))

@@ -1,0 +1,104 @@
+"""``tamiz explain``: what features add to the predictions of a kept model."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import tamiz
+from tamiz.cli.app import main
+from tests.cli.programs import is_one_line, valid
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explained")
+    rng = np.random.default_rng(0)
+    rows = [["customer_id", "town", "age", "income", "buys"]]
+    for k in range(90):
+        income = f"{rng.normal() + 3 * (k % 2):.3f}" if k != 7 else ""
+        town = ("ibi", "onil", "tibi")[k % 3]
+        rows.append([f"{k * 13:05d}", town, 20 + k % 40, income, ("no", "yes")[k % 2]])
+    with open(folder / "people.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with pytest.raises(SystemExit) as left:
+            main(["fit", "people.csv", "--save", "m.tamiz", "-q"])
+        assert left.value.code == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+
+def run(capsys, *arguments):
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        main([str(one) for one in arguments])
+    told = capsys.readouterr()
+    return left.value.code, told.out, told.err
+
+
+def test_values_and_base_sum_to_the_decision_value(capsys):
+    code, out, _ = run(capsys, "explain", "m.tamiz", "people.csv", "--json")
+    assert code == 0
+    found = valid("explain", out)
+    model = tamiz.load("m.tamiz")
+    assert found["method"] == "exact" and found["features"] == model.features_
+    total = found["base"] + np.sum(found["values"], axis=1)
+    _, predicted, _ = run(capsys, "predict", "m.tamiz", "people.csv", "--json")
+    np.testing.assert_allclose(total, valid("predict", predicted)["scores"], atol=1e-6)
+    assert found["ids"]["customer_id"][1] == "00013"
+
+
+def test_rows_are_printed_with_the_features_that_matter(capsys):
+    code, out, err = run(capsys, "explain", "m.tamiz", "people.csv", "--top", "1")
+    lines = out.splitlines()
+    assert code == 0 and "customer_id" in lines[0] and "base" in lines[0]
+    assert "income" in lines[2] and "others" in lines[2]
+    assert "20 of 90 rows" in err
+    assert any(line.startswith("income ") for line in lines[-6:])
+
+
+def test_files(capsys, place):
+    code, out, err = run(capsys, "explain", "m.tamiz", "people.csv", "-o", "why.csv", "-q")
+    assert code == 0 and not out
+    with open(place / "why.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    model = tamiz.load("m.tamiz")
+    parts = [sum(float(row[name]) for name in model.features_) for row in rows]
+    for row, part in zip(rows, parts, strict=True):
+        assert float(row["value"]) == pytest.approx(float(row["base"]) + part, abs=1e-4)
+    assert run(capsys, "explain", "m.tamiz", "people.csv", "-o", "why.png")[0] == 0
+    assert (place / "why.png").stat().st_size > 5000
+    code, _, err = run(capsys, "explain", "m.tamiz", "people.csv", "-o", "why.xlsx")
+    assert code == 2 and is_one_line(err) and "CSV" in err
+
+
+def test_a_background_of_its_own(capsys):
+    code, out, _ = run(
+        capsys, "explain", "m.tamiz", "people.csv", "--background", "people.csv", "--json"
+    )
+    same = valid("explain", run(capsys, "explain", "m.tamiz", "people.csv", "--json")[1])
+    assert code == 0
+    np.testing.assert_allclose(valid("explain", out)["values"], same["values"])
+
+
+def test_what_goes_wrong_is_one_line(capsys):
+    code, _, err = run(capsys, "explain", "nowhere.tamiz", "people.csv")
+    assert code == 2 and is_one_line(err)
+    code, _, err = run(capsys, "explain", "m.tamiz", "people.csv", "--output", "maybe")
+    assert code == 2 and is_one_line(err) and "output" in err
+
+
+def test_several_classes_and_a_tree(capsys):
+    assert run(capsys, "fit", "iris", "--save", "i.tamiz", "--judge", "tree", "-q")[0] == 0
+    code, _, err = run(capsys, "explain", "i.tamiz", "iris", "--output", "virginica")
+    assert code == 0 and "standard errors" in err
+    found = valid("explain", run(capsys, "explain", "i.tamiz", "iris", "--json")[1])
+    assert found["method"] == "permutations" and found["outputs"][2] == "virginica"
