@@ -257,6 +257,38 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
+def check_multiplicity(sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """Weights as numbers of rows: one for each sample, or None if all are one.
+
+    Integers are taken as they are: a row of weight three counts like three rows. Others say how the
+    rows compare, and are divided by their mean, that of the rows of weight zero left out.
+    """
+    weight = check_sample_weight(sample_weight, n_samples)
+    if (weight != np.floor(weight)).any():
+        weight = weight / weight.max()
+        weight = weight / weight[weight > 0.0].mean()
+    return None if (weight == 1.0).all() else weight
+
+
+def check_counted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """The rows of positive weight with their targets, and the weights as numbers of rows.
+
+    ``X`` and ``y`` may be of any kind, and are not checked themselves.
+    """
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils.validation import _num_samples
+
+    if sample_weight is None:
+        return X, y, None
+    weight = check_multiplicity(sample_weight, _num_samples(X))
+    if weight is None or weight.all() or (y is not None and _num_samples(y) != len(weight)):
+        return X, y, weight
+    kept = np.flatnonzero(weight)
+    weight = weight[kept]
+    X, y = _safe_indexing(X, kept), None if y is None else _safe_indexing(y, kept)
+    return X, y, None if (weight == 1.0).all() else weight
+
+
 def check_regression_target(
     y: Any, n_samples: int, *, labels: str = "Use a classifier for labels."
 ) -> np.ndarray:
