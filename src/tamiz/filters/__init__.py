@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tamiz.filters.information.maxdep import MaxDep
     from tamiz.filters.information.mrmr import MRMR
     from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
+    from tamiz.filters.multi_target import MultiTarget
     from tamiz.filters.qpfs import QPFS
     from tamiz.filters.relief import Relief, ReliefF, RReliefF
     from tamiz.filters.univariate.auc import AUCScore
@@ -35,6 +36,7 @@ __all__ = [
     "KolmogorovSmirnov",
     "MaxDep",
     "MaxRel",
+    "MultiTarget",
     "PearsonScore",
     "RReliefF",
     "Relief",
@@ -54,6 +56,7 @@ __getattr__, __dir__ = lazy_names(
         ".information.maxdep": "MaxDep",
         ".information.mrmr": "MRMR",
         ".information.relevance": "InformationGain MaxRel SymmetricalUncertainty",
+        ".multi_target": "MultiTarget",
         ".qpfs": "QPFS",
         ".relief": "Relief ReliefF RReliefF",
         ".univariate.auc": "AUCScore",
