@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tamiz.filters.information.maxdep import MaxDep
     from tamiz.filters.information.mrmr import MRMR
     from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
+    from tamiz.filters.information.value import InformationValue
     from tamiz.filters.multi_target import MultiTarget
     from tamiz.filters.qpfs import QPFS
     from tamiz.filters.relief import Relief, ReliefF, RReliefF
@@ -33,6 +34,7 @@ __all__ = [
     "FisherScore",
     "GrammarFeatures",
     "InformationGain",
+    "InformationValue",
     "KolmogorovSmirnov",
     "MaxDep",
     "MaxRel",
@@ -56,6 +58,7 @@ __getattr__, __dir__ = lazy_names(
         ".information.maxdep": "MaxDep",
         ".information.mrmr": "MRMR",
         ".information.relevance": "InformationGain MaxRel SymmetricalUncertainty",
+        ".information.value": "InformationValue",
         ".multi_target": "MultiTarget",
         ".qpfs": "QPFS",
         ".relief": "Relief ReliefF RReliefF",

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamiz.information.columns import read_columns
 from tamiz.information.cuts import find_cuts
@@ -149,6 +149,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The table.
         """
         check_is_fitted(self)
+        if self._categorical.any():  # a mask of another length would be complained of first
+            validate_data(self, X, reset=False, skip_check_array=True)
         chosen = self._categorical if self._categorical.any() else None
         columns = read_columns(
             X,
