@@ -83,7 +83,9 @@ class PopulationStability:
     @property
     def changed(self) -> list[str]:
         """Features whose index reaches 0.25 in some period, beyond twice what chance gives."""
-        far = ((self.values >= ANOTHER) & (self.values > 2.0 * self.chance)).any(axis=0)
+        far: np.ndarray = np.max(
+            (self.values >= ANOTHER) & (self.values > 2.0 * self.chance), axis=0
+        )
         return [self.names[j] for j in self.order if far[j]]
 
     def __repr__(self) -> str:

@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from tamiz.filters.information.joint import CMIM, JMI
     from tamiz.filters.information.maxdep import MaxDep
     from tamiz.filters.information.mrmr import MRMR
-    from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
-    from tamiz.filters.information.value import InformationValue
+    from tamiz.filters.information.relevance import (
+        InformationGain,
+        InformationValue,
+        MaxRel,
+        SymmetricalUncertainty,
+    )
     from tamiz.filters.multi_target import MultiTarget
     from tamiz.filters.qpfs import QPFS
     from tamiz.filters.relief import Relief, ReliefF, RReliefF
@@ -57,8 +61,7 @@ __getattr__, __dir__ = lazy_names(
         ".information.joint": "CMIM JMI",
         ".information.maxdep": "MaxDep",
         ".information.mrmr": "MRMR",
-        ".information.relevance": "InformationGain MaxRel SymmetricalUncertainty",
-        ".information.value": "InformationValue",
+        ".information.relevance": "InformationGain InformationValue MaxRel SymmetricalUncertainty",
         ".multi_target": "MultiTarget",
         ".qpfs": "QPFS",
         ".relief": "Relief ReliefF RReliefF",

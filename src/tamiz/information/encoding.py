@@ -109,10 +109,7 @@ def encode(
     columns = read_columns(X, categorical_features, estimator=estimator)
     table = columns.X
     n, p = table.shape
-    weight = None if sample_weight is None else check_multiplicity(sample_weight, n)
-    if weight is not None and not weight.all():
-        raise ValueError("sample_weight must be positive here; leave out the rows of weight zero.")
-    weight = None if weight is None else exact_weights(weight)
+    weight = None if sample_weight is None else _positive_weights(sample_weight, n)
     target = None
     if bins == "mdl":
         if y is None:
@@ -156,6 +153,15 @@ def encode(
     if estimator is not None:
         warn_of_identifiers(codes, columns.called)
     return codes
+
+
+def _positive_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    weight = check_multiplicity(sample_weight, n)
+    if weight is None:
+        return None
+    if not weight.all():
+        raise ValueError("sample_weight must be positive here; leave out the rows of weight zero.")
+    return exact_weights(weight)
 
 
 def warn_of_identifiers(codes: DiscreteColumns, called: Callable[[int], str]) -> None:
