@@ -63,7 +63,9 @@ def public_selectors():
     for room in (tamiz.filters, tamiz.embedded, tamiz.search):
         for name in room.__all__:
             value = getattr(room, name)
-            if inspect.isclass(value) and issubclass(value, Selector):
+            if not inspect.isclass(value) or not issubclass(value, Selector):
+                continue
+            if value is not tamiz.filters.MultiTarget:  # wraps a selector, for several targets
                 yield value
 
 

@@ -563,3 +563,38 @@ def test_a_batch_that_fails_leaves_the_stream_as_it_was():
     stream.partial_fit(X, y)
     other.partial_fit(X, y)
     np.testing.assert_array_equal(stream.coef_, other.coef_)
+
+
+# ---------------------------------------------------------------------------------- sample weights
+
+
+@pytest.mark.parametrize("sampling", ["permutation", "replacement"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_integer_weights_equal_rows_repeated_in_place(sampling, class_weight):
+    X, y = make_blobs(60, centers=3, random_state=0, cluster_std=2.0)
+    weight = np.random.default_rng(0).integers(0, 4, 60)
+    rows = np.repeat(np.arange(60), weight)
+    options = {"sampling": sampling, "class_weight": class_weight, "C": 1.0, "random_state": 3}
+    got = PegasosClassifier(max_iter=5, **options).fit(X, y, sample_weight=weight)
+    want = PegasosClassifier(max_iter=5, **options).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(got.coef_, want.coef_)
+    np.testing.assert_array_equal(got.intercept_, want.intercept_)
+    np.testing.assert_allclose(got.objective_, want.objective_, rtol=1e-12)
+    assert got.t_ == want.t_
+
+
+@pytest.mark.parametrize("sampling", ["permutation", "replacement"])
+def test_real_weights_lead_to_the_weighted_optimum(sampling):
+    X, codes = two_classes(80, seed=1)
+    weight = np.random.default_rng(0).uniform(0.0, 3.0, 80)
+    machine = PegasosClassifier(
+        lambda_=0.1, fit_intercept=False, max_iter=300, sampling=sampling, random_state=0
+    ).fit(X, codes, sample_weight=weight)
+    unit = weight / weight.mean()
+    least = exact(X, codes, 0.1, unit)
+    assert least <= machine.objective_ + 1e-9
+    assert machine.objective_ < least * 1.01
+    assert machine.objective_ == pytest.approx(
+        0.05 * (machine.coef_**2).sum()
+        + np.mean(unit * np.maximum(0, 1 - np.where(codes == 1, 1, -1) * (X @ machine.coef_[0])))
+    )

@@ -271,3 +271,47 @@ def test_a_bound_that_cannot_be_given_is_refused_with_a_sentence():
     without = quietly(PerceptronClassifier(fit_intercept=False), X, y)
     with pytest.raises(ValueError, match=r"intercept_ is .*fit_intercept=False; pass"):
         without.mistake_bound(hard_margin, X, y)
+
+
+# ---------------------------------------------------------------------------------- sample weights
+
+
+@pytest.mark.parametrize("keep", ["last", "best"])
+@pytest.mark.parametrize("seed", range(12))
+def test_integer_weights_equal_rows_repeated_in_place(seed, keep):
+    X, y = overlapping(seed) if seed % 2 else separable(seed)
+    weight = np.random.default_rng(seed).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    options = {"keep": keep, "max_iter": 40}
+    want = quietly(PerceptronClassifier(**options), X[rows], y[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        got = PerceptronClassifier(**options).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(got.coef_, want.coef_)
+    np.testing.assert_array_equal(got.intercept_, want.intercept_)
+    assert (got.n_mistakes_, got.n_iter_, got.status_) == (
+        want.n_mistakes_,
+        want.n_iter_,
+        want.status_,
+    )
+
+
+def test_the_last_change_of_a_row_is_a_fraction_of_a_step():
+    result = solve_perceptron(np.array([[1.0], [-4.0]]), np.ones(2), weight=np.array([0.5, 2.5]))
+    naive_weights = [0.5, 0.5]  # the first row, then the second one until it is right
+    for step in (1.0, 1.0, 0.5):
+        if naive_weights[1] - 4.0 * naive_weights[0] <= 0:
+            naive_weights = [naive_weights[0] - 4.0 * step, naive_weights[1] + step]
+    once = solve_perceptron(
+        np.array([[1.0], [-4.0]]), np.ones(2), weight=np.array([0.5, 2.5]), max_iter=1
+    )
+    np.testing.assert_array_equal(once.solution, naive_weights)
+    assert result.status == "separated"
+
+
+def test_an_empty_row_of_great_weight_ends():
+    X, y = np.array([[0.0], [1.0], [-1.0]]), [1, 1, 0]
+    machine = PerceptronClassifier(fit_intercept=False, max_iter=2)
+    with pytest.warns(ConvergenceWarning):
+        machine.fit(X, y, sample_weight=[1e12, 1, 1])
+    assert machine.n_mistakes_ >= 1e12

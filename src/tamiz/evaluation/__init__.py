@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tamiz.evaluation.comparison.result import Comparison
     from tamiz.evaluation.margins import MarginReport
     from tamiz.evaluation.measures import Metric
+    from tamiz.evaluation.population import PopulationStability, population_stability
     from tamiz.evaluation.scaler import AutoScaler, CovariateAdjuster
     from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
     from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test
@@ -37,6 +38,7 @@ __all__ = [
     "Metric",
     "Pair",
     "PermutationTest",
+    "PopulationStability",
     "ReportCard",
     "Reproduction",
     "Significance",
@@ -50,6 +52,7 @@ __all__ = [
     "draw_figure",
     "learning_curve_by_features",
     "permutation_test",
+    "population_stability",
     "report_card",
     "reproduce",
     "significance",
@@ -68,6 +71,7 @@ __getattr__, __dir__ = lazy_names(
         ".comparison.result": "Comparison",
         ".margins": "MarginReport",
         ".measures": "Metric",
+        ".population": "PopulationStability population_stability",
         ".scaler": "AutoScaler CovariateAdjuster",
         ".statistical_tests.critical_difference": "critical_difference_diagram",
         ".statistical_tests.permutation": "PermutationTest permutation_test",

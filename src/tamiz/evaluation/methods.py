@@ -186,6 +186,13 @@ _LIST = [
         _BINNED,
         aliases=("symmetrical-uncertainty",),
     ),
+    _counted(
+        "iv",
+        "InformationValue",
+        "information value: distance of the classes over bins",
+        _BINNED,
+        aliases=("information-value",),
+    ),
     _counted("maxrel", "MaxRel", "relevance alone: mutual information", _BINNED),
     _counted("mrmr", "MRMR", "relevance less redundancy, one by one", _STEPS, greedy=True),
     _counted("jmi", "JMI", "joint information with those selected", _STEPS, greedy=True),

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from tamiz.filters.information.joint import CMIM, JMI
     from tamiz.filters.information.maxdep import MaxDep
     from tamiz.filters.information.mrmr import MRMR
-    from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
+    from tamiz.filters.information.relevance import (
+        InformationGain,
+        InformationValue,
+        MaxRel,
+        SymmetricalUncertainty,
+    )
+    from tamiz.filters.multi_target import MultiTarget
     from tamiz.filters.qpfs import QPFS
     from tamiz.filters.relief import Relief, ReliefF, RReliefF
     from tamiz.filters.univariate.auc import AUCScore
@@ -32,9 +38,11 @@ __all__ = [
     "FisherScore",
     "GrammarFeatures",
     "InformationGain",
+    "InformationValue",
     "KolmogorovSmirnov",
     "MaxDep",
     "MaxRel",
+    "MultiTarget",
     "PearsonScore",
     "RReliefF",
     "Relief",
@@ -53,7 +61,8 @@ __getattr__, __dir__ = lazy_names(
         ".information.joint": "CMIM JMI",
         ".information.maxdep": "MaxDep",
         ".information.mrmr": "MRMR",
-        ".information.relevance": "InformationGain MaxRel SymmetricalUncertainty",
+        ".information.relevance": "InformationGain InformationValue MaxRel SymmetricalUncertainty",
+        ".multi_target": "MultiTarget",
         ".qpfs": "QPFS",
         ".relief": "Relief ReliefF RReliefF",
         ".univariate.auc": "AUCScore",

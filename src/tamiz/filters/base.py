@@ -16,7 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Selector
 from tamiz.information import Codes, encode
-from tamiz.validation import as_vector, check_classes, warn_of_quantity
+from tamiz.information.weighted import WeightedCodes
+from tamiz.validation import as_vector, check_classes, check_counted_rows, warn_of_quantity
 
 #: What ``n_features_to_select`` may be.
 HOW_MANY: list[Any] = [
@@ -47,12 +48,14 @@ class Filter(Selector):
         return tags
 
 
-def encode_classes(selector: Any, X: Any, y: Any) -> Codes:
+def encode_classes(
+    selector: Any, X: Any, y: Any, sample_weight: Any = None
+) -> Codes | WeightedCodes:
     """Discretise and pack the features by the parameters of a selector, with classes as target.
 
     Sets ``classes_``.
     """
-    y = as_vector(y)
+    X, y, weight = check_counted_rows(X, as_vector(y), sample_weight)
     codes = encode(
         X,
         bins=selector.bins,
@@ -61,6 +64,7 @@ def encode_classes(selector: Any, X: Any, y: Any) -> Codes:
         categorical_features=selector.categorical_features,
         missing=selector.missing,
         estimator=selector,
+        sample_weight=weight,
     )
     labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
     warn_of_quantity(labels, NUMBERS)

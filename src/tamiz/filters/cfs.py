@@ -48,6 +48,7 @@ from tamiz.runtime.threads import limit_threads
 from tamiz.validation import (
     N_JOBS,
     as_vector,
+    check_counted_rows,
     guess_task,
     symmetric_matrix,
     unchanged_on_error,
@@ -200,7 +201,7 @@ class CFS(Filter):
         tags.input_tags.allow_nan = tags.input_tags.sparse = self._may_use_codes()
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> CFS:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CFS:
         """Search for the best subset.
 
         Parameters
@@ -211,6 +212,9 @@ class CFS(Filter):
             dense and complete.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
 
         Returns
         -------
@@ -218,11 +222,11 @@ class CFS(Filter):
         """
         self._validate_params()
         with unchanged_on_error(self), limit_threads(self.n_jobs):
-            return self._fit(X, y)
+            return self._fit(*check_counted_rows(X, as_vector(y), sample_weight))
 
-    def _fit(self, X: Any, y: Any) -> CFS:
+    def _fit(self, X: Any, y: Any, weight: np.ndarray | None) -> CFS:
         watch = Stopwatch()
-        return self._search(self._read(X, y), watch)
+        return self._search(self._read(X, y, weight), watch)
 
     def _search(
         self,
@@ -260,17 +264,17 @@ class CFS(Filter):
         kind = self.correlation
         return isinstance(kind, str) and kind in ("auto", "symmetrical_uncertainty")
 
-    def _read(self, X: Any, y: Any) -> Correlations:
+    def _read(self, X: Any, y: Any, weight: np.ndarray | None) -> Correlations:
         """Check the data and put the correlations before them."""
-        y = as_vector(y)
         task = guess_task(y) if self.task == "auto" else self.task
         kind = self._kind(task)
         if kind is None or not kind.counts:
             self._refuse_categories()
         if kind is None:
             table, _ = read_numbers(self, X, y, task)
+            self._refuse_weights(weight)
             return _given(self.correlation, table.shape[1])
-        similarity = similarity_of_arrays(self, X, y, task, kind)
+        similarity = similarity_of_arrays(self, X, y, task, kind, weight)
         return _correlations(similarity, at_once=kind.counts)
 
     def _kind(self, task: str) -> Kind | None:
@@ -301,6 +305,13 @@ class CFS(Filter):
         similarity = similarity_of_stream(self, stream, kind, sample_size)
         correlations = _correlations(similarity, at_once=kind.counts)
         return self._search(correlations, watch, stream.summary)
+
+    def _refuse_weights(self, weight: np.ndarray | None) -> None:
+        if weight is not None:
+            raise ValueError(
+                "sample_weight was given, but correlation is an array, which samples have no part "
+                "in; leave sample_weight out, or compute the array with the weights."
+            )
 
     def _refuse_categories(self) -> None:
         by_name = isinstance(self.correlation, str)

@@ -53,6 +53,7 @@ from tamiz.solvers.subspace import solve_in_subspace
 from tamiz.validation import (
     N_JOBS,
     as_vector,
+    check_counted_rows,
     depth_of_caller,
     guess_task,
     numbers_of,
@@ -290,7 +291,7 @@ class QPFS(Filter):
             advice = 'must be a fraction of the features, "auto" or None.'
             raise refused("nystroem", self.nystroem, advice)
 
-    def fit(self, X: Any, y: Any = None) -> QPFS:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> QPFS:
         """Find the weights of the features.
 
         Parameters
@@ -301,6 +302,9 @@ class QPFS(Filter):
             dense and complete.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
 
         Returns
         -------
@@ -308,11 +312,11 @@ class QPFS(Filter):
         """
         self._validate_params()
         with unchanged_on_error(self), limit_threads(self.n_jobs):
-            return self._fit(X, y)
+            return self._fit(*check_counted_rows(X, as_vector(y), sample_weight))
 
-    def _fit(self, X: Any, y: Any) -> QPFS:
+    def _fit(self, X: Any, y: Any, weight: np.ndarray | None) -> QPFS:
         watch = Stopwatch()
-        similarity = self._read(X, y)
+        similarity = self._read(X, y, weight)
         return self._solve(similarity, watch, lambda: self._relevance_of(X, y, similarity))
 
     def _solve(
@@ -382,6 +386,13 @@ class QPFS(Filter):
         counted = self.similarity == "mutual_information"
         return Kind(self.similarity, "similarity", self.min_entropy if counted else 0.0)
 
+    def _refuse_weights(self, weight: np.ndarray | None) -> None:
+        if weight is not None:
+            raise ValueError(
+                "sample_weight was given, but the similarity is a function or an array, which "
+                "knows no weights; leave sample_weight out, or use one of the named similarities."
+            )
+
     def _refuse_categories(self) -> None:
         what = 'similarity="pearson"' if isinstance(self.similarity, str) else "a similarity given"
         refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
@@ -399,14 +410,14 @@ class QPFS(Filter):
     def _uses_codes(self) -> bool:
         return isinstance(self.similarity, str) and self.similarity != "pearson"
 
-    def _read(self, X: Any, y: Any) -> Similarity:
+    def _read(self, X: Any, y: Any, weight: np.ndarray | None) -> Similarity:
         """Check the data and put the similarity before them."""
-        y = as_vector(y)
         task = guess_task(y) if self.task == "auto" else self.task
         if not self._uses_codes():
             self._refuse_categories()
         if isinstance(self.similarity, str):
-            return similarity_of_arrays(self, X, y, task, self._kind())
+            return similarity_of_arrays(self, X, y, task, self._kind(), weight)
+        self._refuse_weights(weight)
         X, target = read_numbers(self, X, y, task)
         if callable(self.similarity):
             return Custom(X, target, self.similarity)

@@ -192,15 +192,16 @@ class Information(Similarity):
 class Pearson(Similarity):
     """Absolute correlation; with a class, the mean over its indicators weighted by frequency."""
 
-    def __init__(self, X: np.ndarray, target: Target):
-        Z, varies = standardised(X)
+    def __init__(self, X: np.ndarray, target: Target, weight: np.ndarray | None = None):
+        self.weight = weight
+        Z, varies = standardised(X, weight)
         self.n_features = X.shape[1]
         self.kept = np.flatnonzero(varies)
         self.Z = Z if len(self.kept) == X.shape[1] else np.ascontiguousarray(Z[:, self.kept])
-        self.relevance = weighted_relevance(self._with, target)
+        self.relevance = weighted_relevance(self._with, target, weight)
 
     def _with(self, columns: np.ndarray) -> np.ndarray:
-        Y, _ = standardised(columns)
+        Y, _ = standardised(columns, self.weight)
         return np.minimum(np.abs(self.Z.T @ Y), 1.0)
 
     def rows(self, index: np.ndarray) -> np.ndarray:
@@ -317,7 +318,11 @@ class Given(Similarity):
         return self.Q  # features are close if they resemble the same ones
 
 
-def weighted_relevance(compare: Callable[[np.ndarray], np.ndarray], target: Target) -> np.ndarray:
+def weighted_relevance(
+    compare: Callable[[np.ndarray], np.ndarray],
+    target: Target,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Similarity with the target: with numbers as they are, with classes through indicators.
 
     With classes it is ``Σ_k p(c_k) |s(f, 1[c = c_k])|``, which for two classes and the correlation
@@ -326,20 +331,25 @@ def weighted_relevance(compare: Callable[[np.ndarray], np.ndarray], target: Targ
     if target.is_numeric:
         return np.abs(compare(target.values[:, None])).ravel()
     indicators = (target.values[:, None] == np.arange(target.n_classes)).astype(np.float64)
-    return np.abs(compare(indicators)) @ indicators.mean(axis=0)
+    return np.abs(compare(indicators)) @ np.average(indicators, axis=0, weights=weight)
 
 
-def standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns centred and of length one (zero if constant), and which of them vary."""
+def standardised(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Columns centred and of length one (zero if constant), and which of them vary.
+
+    With weights, the rows are then multiplied by their roots, so that products are weighted sums.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = X.mean(axis=0)
+        mean = X.mean(axis=0) if weight is None else np.average(X, axis=0, weights=weight)
         Z = X - mean
     size = np.abs(Z).max(axis=0, initial=0.0)
     if not np.isfinite(size).all():  # a sum, or a difference, was beyond the range of float64
-        return standardised(X / safe_units(np.abs(X).max(axis=0)))
+        return standardised(X / safe_units(np.abs(X).max(axis=0)), weight)
     varies = size > _ROUNDING * np.abs(mean)
     Z /= np.where(varies, size, 1.0)  # first by the largest entry: squares must not overflow
     Z[:, ~varies] = 0.0
+    if weight is not None:
+        Z *= np.sqrt(weight)[:, None]
     Z /= np.where(varies, np.sqrt(np.einsum("ij,ij->j", Z, Z)), 1.0)
     return Z, varies
 
@@ -347,10 +357,17 @@ def standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # --------------------------------------------------------------------------- from arrays or streams
 
 
-def similarity_of_arrays(selector: Any, X: Any, y: np.ndarray, task: str, kind: Kind) -> Similarity:
+def similarity_of_arrays(
+    selector: Any,
+    X: Any,
+    y: np.ndarray,
+    task: str,
+    kind: Kind,
+    weight: np.ndarray | None = None,
+) -> Similarity:
     """The similarity of the features of ``X``, by the parameters of a selector."""
     if not kind.counts:
-        return Pearson(*read_numbers(selector, X, y, task))
+        return Pearson(*read_numbers(selector, X, y, task), weight)
     codes = encode(
         X,
         bins=selector.bins,
@@ -358,6 +375,7 @@ def similarity_of_arrays(selector: Any, X: Any, y: np.ndarray, task: str, kind: 
         y=y if selector.bins == "mdl" else None,
         categorical_features=selector.categorical_features,
         estimator=selector,
+        sample_weight=weight,
     )
     target = read_target(y, codes.n_samples, task, guessed=selector.task == "auto")
     kind.require_labels(target)

@@ -6,6 +6,7 @@ Information is in nats unless ``unit="bits"`` is asked for.
 from tamiz.information.codes import Codes
 from tamiz.information.discretiser import Discretiser, discretise
 from tamiz.information.encoding import encode
+from tamiz.information.evidence import WeightOfEvidence
 from tamiz.information.measures import (
     conditional_mutual_information,
     contingency_table,
@@ -21,6 +22,7 @@ from tamiz.information.packing import joint_codes
 __all__ = [
     "Codes",
     "Discretiser",
+    "WeightOfEvidence",
     "conditional_mutual_information",
     "contingency_table",
     "discretise",

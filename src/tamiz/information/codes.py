@@ -152,6 +152,10 @@ class DiscreteColumns(ABC):
     def _fill_rows(self, features: np.ndarray, ratio: bool, out: np.ndarray) -> None:
         """The same of several features, written into the rows of ``out``."""
 
+    def amount(self, which: np.ndarray | None = None) -> float:
+        """How many samples there are, or a mask marks; with weights their sum."""
+        return float(self.n_samples if which is None else np.count_nonzero(which))
+
     def prepare(self, features: Any) -> None:  # noqa: B027  (only counts gain by it)
         """Take note that the rows of some features will be asked for."""
 

@@ -72,9 +72,9 @@ def fixed_point_scale(n_samples: int) -> float:
 
 
 def fixed_point(counts: np.ndarray, scale: float) -> np.ndarray:
-    """n log n of some counts, as the table has it."""
+    """n log n of some counts, or sums of weights, as the table has it."""
     n = counts.astype(np.float64)
-    return np.rint(n * np.log(np.maximum(n, 1.0)) * scale).astype(np.int64)
+    return np.rint(n * np.log(np.where(n > 0.0, n, 1.0)) * scale).astype(np.int64)
 
 
 class Pivots(NamedTuple):

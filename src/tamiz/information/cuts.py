@@ -31,7 +31,7 @@ from threading import Event
 import numpy as np
 
 from tamiz.information.columns import safe_units
-from tamiz.information.counting import log_table
+from tamiz.information.counting import fixed_point, fixed_point_scale, log_table
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 
@@ -42,7 +42,13 @@ SLACK = 16 * np.finfo(np.float64).eps
 _BLOCK = 64
 
 
-def find_cuts(X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None = None) -> np.ndarray:
+def find_cuts(
+    X: np.ndarray,
+    method: str,
+    n_bins: int,
+    y: np.ndarray | None = None,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Cuts of each column, ascending, in a row of their own that is filled up with infinity.
 
     Parameters
@@ -55,7 +61,11 @@ def find_cuts(X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None = No
         Number of bins for the last two.
     y : int array of shape (n_samples,), optional
         Class codes, for "mdl".
+    weight : array of shape (n_samples,), optional
+        Numbers of rows that each row stands for, positive.
     """
+    if weight is not None and method != "width":
+        return _weighted_cuts(X, method, n_bins, y, weight)
     if method == "mdl":
         assert y is not None
         return mdl_cuts(X, y, int(y.max(initial=0)) + 1)
@@ -330,3 +340,108 @@ def _entropy(first, last, f):  # type: ignore[no-untyped-def]
             n += count
             present += 1
     return f[n] - total, present
+
+
+# ------------------------------------------------------------------------------------ with weights
+
+
+def _weighted_cuts(
+    X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None, weight: np.ndarray
+) -> np.ndarray:
+    """The same of rows that stand for several each; a column at a time."""
+    found = []
+    for column in X.T:
+        present = ~np.isnan(column)
+        order = np.flatnonzero(present)[np.argsort(column[present], kind="stable")]
+        values, own = column[order], weight[order]
+        if not len(values) or values[0] == values[-1]:
+            found.append(np.empty(0))
+        elif method == "mean_std":
+            found.append(_weighted_mean_std(values, own))
+        elif method == "frequency":
+            found.append(_weighted_quantiles(values, own, n_bins))
+        else:
+            assert y is not None
+            found.append(_weighted_mdl(values, own, y[order]))
+    width = 2 if method == "mean_std" else max(len(cuts) for cuts in found)
+    table = np.full((len(found), width), np.inf)
+    for row, cuts in zip(table, found, strict=True):
+        row[: len(cuts)] = cuts
+    return table
+
+
+def _weighted_mean_std(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Mean minus and plus one standard deviation of sorted values that differ."""
+    unit = safe_units(np.abs(values[[0, -1]]).max(keepdims=True))
+    x = values / unit
+    fraction = weight / weight.sum()
+    mean = x[0] + fraction @ (x - x[0])
+    deviation = np.sqrt(fraction @ (x - mean) ** 2)
+    slack = SLACK * (abs(mean) + deviation)
+    cuts = np.array([mean - deviation + slack, mean + deviation + slack])
+    if ((x == x[0]) | (x == x[-1])).all():
+        separate_two_values(x[0], x[-1], mean, cuts)
+    return cuts * unit
+
+
+def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+    """Quantiles of sorted values, as if each were there as often as its weight says."""
+    upto = np.cumsum(weight)
+    last = max(float(upto[-1]) - 1.0, 0.0)
+    t = np.arange(1, n_bins) / n_bins
+    place = last * t
+    below = np.floor(place)
+    rows = [np.searchsorted(upto, at, "right") for at in (below, np.minimum(below + 1.0, last))]
+    low, high = (values[np.minimum(row, len(values) - 1)] for row in rows)
+    part = place - below
+    cuts = np.where(low == high, low, low * (1.0 - part) + high * part)
+    cuts = cuts[cuts < values[-1]]
+    return cuts[np.flatnonzero(np.diff(cuts, prepend=-np.inf) > 0.0)]
+
+
+def _weighted_mdl(values: np.ndarray, weight: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Cuts of sorted values by the minimum description length."""
+    starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > 0.0)  # of runs of equal values
+    counts = np.zeros((len(values), int(y.max()) + 1))
+    counts[np.arange(len(values)), y] = weight
+    runs = np.add.reduceat(counts, starts)
+    before = np.vstack([np.zeros(runs.shape[1]), np.cumsum(runs, axis=0)])
+    mixed = np.count_nonzero(runs, axis=1) > 1
+    label = np.where(mixed, -1, runs.argmax(axis=1))
+    boundary = np.append(False, mixed[1:] | (label[1:] != label[:-1]))
+    scale = fixed_point_scale(max(1, int(np.ceil(weight.sum()))))
+    found, waiting = list[int](), [(0, len(runs))]
+    while waiting:
+        low, high = waiting.pop()
+        at = low + 1 + np.flatnonzero(boundary[low + 1 : high])
+        cut = _best_weighted_cut(before[low], before[at], before[high], scale)
+        if cut >= 0:
+            found.append(int(at[cut]))
+            waiting += [(low, int(at[cut])), (int(at[cut]), high)]
+    run = np.array(sorted(found), dtype=np.intp)
+    lower, upper = values[starts[run] - 1], values[starts[run]]
+    middle = 0.5 * lower + 0.5 * upper
+    return np.where((lower <= middle) & (middle < upper), middle, lower)
+
+
+def _best_weighted_cut(low: np.ndarray, at: np.ndarray, high: np.ndarray, scale: float) -> int:
+    """Which of the sums of weights ``at`` the boundaries to cut at; -1 if none is worth it."""
+    if not len(at):
+        return -1
+    sides = [high - low, at - low, high - at]
+    rest = fixed_point(sides[0].sum(), scale) - fixed_point(sides[0], scale).sum()
+    parts = [
+        fixed_point(side.sum(axis=1), scale) - fixed_point(side, scale).sum(axis=1)
+        for side in sides[1:]
+    ]
+    best = int(np.argmin(parts[0] + parts[1]))
+    gain = float(rest - parts[0][best] - parts[1][best]) / scale
+    first, second = sides[1][best], sides[2][best]
+    n, k = float(sides[0].sum()), int(np.count_nonzero(sides[0]))
+    if k < 2 or n <= 1.0 or gain <= 0.0:
+        return -1
+    terms = ((first, parts[0][best]), (second, parts[1][best]))
+    own = sum(np.count_nonzero(side) * float(part) / scale / side.sum() for side, part in terms)
+    choices = k * np.log(3.0) + np.log1p(-2.0 * 3.0**-k)
+    cost = np.log(n - 1.0) + choices - k * (float(rest) / scale / n) + own
+    return best if gain > cost else -1

@@ -7,12 +7,13 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamiz.information.columns import read_columns
 from tamiz.information.cuts import find_cuts
 from tamiz.information.encoding import BINNING, DISCRETE, METHODS, dense_blocks
-from tamiz.validation import check_classes, checked, one_of
+from tamiz.information.weighted import exact_weights
+from tamiz.validation import check_classes, check_counted_rows, checked, one_of
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -97,7 +98,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.missing = missing
         self.categorical_features = categorical_features
 
-    def fit(self, X: Any, y: Any = None) -> Discretiser:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Discretiser:
         """Find the cuts.
 
         Parameters
@@ -106,8 +107,13 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The table.
         y : array of shape (n_samples,), optional
             Class labels, which "mdl" needs.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
         """
         self._validate_params()
+        X, y, weight = check_counted_rows(X, y, sample_weight)
+        weight = None if weight is None else exact_weights(weight)
         columns = read_columns(X, self.categorical_features, estimator=self, min_samples=1)
         n, p = columns.X.shape
         target = None
@@ -121,7 +127,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.categories_ = columns.categories
         self.cuts_ = [np.empty(0)] * p
         for first, block in dense_blocks(columns.X):
-            found = find_cuts(block, self.bins, self.n_bins, target)
+            found = find_cuts(block, self.bins, self.n_bins, target, weight)
             for j in range(block.shape[1]):
                 if not columns.categorical[first + j]:
                     self.cuts_[first + j] = found[j, np.isfinite(found[j])]
@@ -143,6 +149,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The table.
         """
         check_is_fitted(self)
+        if self._categorical.any():  # a mask of another length would be complained of first
+            validate_data(self, X, reset=False, skip_check_array=True)
         chosen = self._categorical if self._categorical.any() else None
         columns = read_columns(
             X,

@@ -15,8 +15,16 @@ from tamiz.information.codes import Codes, DiscreteColumns
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.information.cuts import find_cuts
 from tamiz.information.packing import MISSING, apply_cuts, code_small_integers
+from tamiz.information.weighted import WeightedCodes, exact_weights
 from tamiz.runtime.threads import run_tiles
-from tamiz.validation import check_classes, checked, depth_of_caller, integer_from, one_of
+from tamiz.validation import (
+    check_classes,
+    check_multiplicity,
+    checked,
+    depth_of_caller,
+    integer_from,
+    one_of,
+)
 
 METHODS = ("mean_std", "mdl", "width", "frequency")
 
@@ -56,7 +64,8 @@ def encode(
     categorical_features: Any = None,
     missing: str = "code",
     estimator: Any = None,
-) -> Codes:
+    sample_weight: Any = None,
+) -> Codes | WeightedCodes:
     """Discretise and pack a table, so that its columns can be counted against each other.
 
     Parameters
@@ -80,10 +89,13 @@ def encode(
     estimator : estimator, optional
         Where to record the names and number of features. Columns with a level of their own for
         nearly every sample are then warned of.
+    sample_weight : array of shape (n_samples,), optional
+        Positive weights of the samples, by which they are counted and the columns are cut;
+        integers are numbers of repeated rows, others are divided by their mean.
 
     Returns
     -------
-    codes : Codes
+    codes : Codes, or WeightedCodes if there are weights other than one
 
     Examples
     --------
@@ -97,6 +109,7 @@ def encode(
     columns = read_columns(X, categorical_features, estimator=estimator)
     table = columns.X
     n, p = table.shape
+    weight = None if sample_weight is None else _positive_weights(sample_weight, n)
     target = None
     if bins == "mdl":
         if y is None:
@@ -114,7 +127,7 @@ def encode(
         if bins is None:
             found = _code_values(block, categorical, part, first, columns)
         else:
-            found = _code_cuts(block, find_cuts(block, bins, n_bins, target), part)
+            found = _code_cuts(block, find_cuts(block, bins, n_bins, target, weight), part)
             which = np.flatnonzero(categorical)
             if len(which):
                 values = np.ascontiguousarray(block[:, which])
@@ -129,7 +142,11 @@ def encode(
     if wide:
         features = np.setdiff1d(features, list(wide))
         narrow = narrow[features]
-    codes = Codes.from_codes(narrow, features, wide, missing=missing)
+    codes: Codes | WeightedCodes
+    if weight is None:
+        codes = Codes.from_codes(narrow, features, wide, missing=missing)
+    else:
+        codes = WeightedCodes.from_codes(narrow, features, wide, weight, missing=missing)
     alone = np.flatnonzero(~codes.varies)
     if len(alone):
         codes.varies[alone] = _differ(table[:, alone])
@@ -138,15 +155,24 @@ def encode(
     return codes
 
 
+def _positive_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    weight = check_multiplicity(sample_weight, n)
+    if weight is None:
+        return None
+    if not weight.all():
+        raise ValueError("sample_weight must be positive here; leave out the rows of weight zero.")
+    return exact_weights(weight)
+
+
 def warn_of_identifiers(codes: DiscreteColumns, called: Callable[[int], str]) -> None:
     """Say which columns seem to determine any target because hardly a level repeats."""
-    known = codes.n_known()
+    known = codes.n_known()  # with weights, a level of every row may still repeat
     which = np.flatnonzero((codes.n_levels >= _IDENTIFIER * known) & (known >= _ENOUGH))
     if len(which):
         j = int(which[0])
         more = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
         warnings.warn(
-            f"X has {codes.n_levels[j]} levels in {known[j]} samples of {called(j)}{more}, "
+            f"X has {codes.n_levels[j]} levels in {known[j]:.0f} samples of {called(j)}{more}, "
             "as identifiers have: it seems to determine any target, and its score means nothing. "
             "Leave it out, put its values into groups, or use fewer bins.",
             UserWarning,

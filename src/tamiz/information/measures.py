@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.information.codes import Codes
+from tamiz.information.codes import Codes, DiscreteColumns
 from tamiz.information.encoding import DISCRETE, are_continuous, encode
 from tamiz.information.packing import joint_codes
 from tamiz.validation import checked, float_type, one_of
@@ -280,7 +280,7 @@ def symmetrical_uncertainty_matrix(
     return _matrix(codes, rows, True, dtype)
 
 
-def _matrix(codes: Codes, rows: Any, ratio: bool, dtype: Any) -> np.ndarray:
+def _matrix(codes: DiscreteColumns, rows: Any, ratio: bool, dtype: Any) -> np.ndarray:
     if rows is None:
         return codes.matrix(ratio=ratio, dtype=dtype)
     return codes.rows(rows, ratio=ratio, dtype=dtype)

@@ -266,7 +266,7 @@ class CoMoments:
             )
 
 
-def anova_f(between: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
+def anova_f(between: np.ndarray, n_rows: float, n_classes: int) -> np.ndarray:
     """F statistic of the analysis of variance, from the fraction of the variance between classes.
 
     Of a feature that does not vary inside the classes it would be infinite; it is the greatest

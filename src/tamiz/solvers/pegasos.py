@@ -130,6 +130,7 @@ class OnlineSamples(NamedTuple):
     codes: np.ndarray  # (n,)
     positive: np.ndarray  # (K,): the class that machine k tells from all others
     class_weight: np.ndarray  # one weight for each class
+    sample_weight: np.ndarray | None = None  # how often a pass takes each row; None for once
 
 
 def solve_pegasos(
@@ -281,8 +282,10 @@ def objective(samples: OnlineSamples, setting: Setting, beta: np.ndarray) -> np.
     """Return ``f`` of every machine on the given samples."""
     decision = samples.X @ beta[:, :-1].T + beta[:, -1]
     signs = np.where(samples.codes[:, None] == samples.positive, 1.0, -1.0)
-    weight = samples.class_weight[samples.codes]
-    loss = weight @ np.maximum(0.0, 1.0 - signs * decision) / len(weight)
+    weight, total = samples.class_weight[samples.codes], float(len(signs))
+    if samples.sample_weight is not None:
+        weight, total = weight * samples.sample_weight, float(samples.sample_weight.sum())
+    loss = weight @ np.maximum(0.0, 1.0 - signs * decision) / total
     penalised = beta if setting.intercept is Intercept.PENALISED else beta[:, :-1]
     return 0.5 * setting.lambda_ * np.einsum("kj,kj->k", penalised, penalised) + loss
 

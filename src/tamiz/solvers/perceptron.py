@@ -44,7 +44,7 @@ class PerceptronResult(NamedTuple):
     """Outcome of the perceptron."""
 
     solution: np.ndarray  # (p + 1,): the intercept last
-    objective: int  # training samples on the wrong side of the solution, or on its border
+    objective: float  # training samples on the wrong side of the solution, or on its border
     bound: None  # on the mistakes: needs a machine that separates
     iterations: int  # passes
     status: str  # "separated", "cycles", "limit" or "interrupted"
@@ -60,6 +60,7 @@ def solve_perceptron(
     max_iter: int = 1000,
     pocket: bool = False,
     draw: Callable[[], np.ndarray] | None = None,
+    weight: np.ndarray | None = None,
     verbose: bool | int = 0,
 ) -> PerceptronResult:
     """Run the perceptron on one two-class problem.
@@ -81,6 +82,9 @@ def solve_perceptron(
     draw : callable, optional
         Gives the order of the next pass. If there is none, the order is that of the rows and
         cycles are noticed.
+    weight : array of shape (n,), optional
+        How often each row is presented, one time after the other: a row of weight 2.5 changes the
+        weights up to three times, the last time by half. The row counts 2.5 times in the pocket.
     verbose : bool or int, default=0
         Show progress.
 
@@ -88,7 +92,7 @@ def solve_perceptron(
     -------
     result : PerceptronResult
     """
-    run = _Run(X, signs, intercept, learning_rate, pocket)
+    run = _Run(X, signs, weight, (intercept, learning_rate, pocket))
     given = np.arange(X.shape[0])
     anchor = None
     status, epoch = "limit", 0
@@ -117,14 +121,21 @@ class _Run:
     """Weights, tally and pocket of a perceptron at work."""
 
     def __init__(
-        self, X: Any, signs: np.ndarray, intercept: bool, learning_rate: float, pocket: bool
+        self,
+        X: Any,
+        signs: np.ndarray,
+        weight: np.ndarray | None,
+        rule: tuple[bool, float, bool],
     ):
-        self.X, self.signs, self.intercept, self.eta = X, signs, intercept, learning_rate
+        self.X, self.signs = X, signs
+        self.weight = np.ones(len(signs)) if weight is None else weight
+        self.intercept, self.eta, pocket = rule
         self.arrays = row_arrays(X)
         self.stride = rows_per_run(X)
         self.w = np.zeros((1, X.shape[1] + 1))
-        self.tally = np.zeros(3, dtype=np.int64)
-        self.pocket: tuple[int, np.ndarray] | None = (len(signs) + 1, self.w[0]) if pocket else None
+        self.tally = np.zeros(3)
+        most = self.weight.sum() + 1.0
+        self.pocket: tuple[float, np.ndarray] | None = (most, self.w[0]) if pocket else None
 
     @property
     def mistakes(self) -> int:
@@ -136,14 +147,15 @@ class _Run:
         position = 0
         while position < len(order):
             stop = min(position + self.stride, len(order))
+            targets = self.signs, self.weight
             position = _present(
-                self.arrays, self.signs, order, position, stop, rule, self.w, self.tally
+                self.arrays, targets, order, position, stop, rule, self.w, self.tally
             )
             if position < stop:  # stopped before a change, at the end of the longest run so far
                 self._consider()
                 self.tally[_LONGEST] = self.tally[_RUN]
 
-    def outcome(self) -> tuple[np.ndarray, int]:
+    def outcome(self) -> tuple[np.ndarray, float]:
         """Return the weights to keep and their training errors."""
         if self.pocket is None:
             return self.w[0], self._errors()
@@ -155,28 +167,36 @@ class _Run:
         if self.pocket is not None and errors < self.pocket[0]:
             self.pocket = (errors, self.w[0].copy())
 
-    def _errors(self) -> int:
+    def _errors(self) -> float:
         decision = self.X @ self.w[0, :-1] + self.w[0, -1]
-        return int(np.count_nonzero(self.signs * decision <= 0.0))
+        return float(self.weight[self.signs * decision <= 0.0].sum())
 
 
 @njit(cache=True, nogil=True)
-def _present(rows, signs, order, start, stop, rule, w, tally):
+def _present(rows, targets, order, start, stop, rule, w, tally):
     """Present samples until ``stop``; return early before a change that ends a longest run."""
     values, indices, indptr = rows
+    signs, weight = targets
     eta, intercept, pocket = rule
     last = w.shape[1] - 1
     for position in range(start, stop):
         i = order[position]
-        decision = dot_row(w, 0, values, indices, indptr, i) + w[0, last]
-        if signs[i] * decision > 0.0:
-            tally[_RUN] += 1
-            continue
-        if pocket and tally[_RUN] > tally[_LONGEST]:
-            return position
-        add_row(w, 0, eta * signs[i], values, indices, indptr, i)
-        if intercept:
-            w[0, last] += eta * signs[i]
-        tally[_MISTAKES] += 1
-        tally[_RUN] = 0
+        left, before = weight[i], np.inf
+        while left > 0.0:
+            decision = dot_row(w, 0, values, indices, indptr, i) + w[0, last]
+            if signs[i] * decision > 0.0:
+                tally[_RUN] += left
+                break
+            if decision == before:  # an empty row: the other times change nothing either
+                tally[_MISTAKES] += np.ceil(left)
+                break
+            if pocket and tally[_RUN] > tally[_LONGEST]:
+                return position  # before the row's first change: a run ends with it
+            step, before = eta * min(left, 1.0), decision
+            add_row(w, 0, step * signs[i], values, indices, indptr, i)
+            if intercept:
+                w[0, last] += step * signs[i]
+            tally[_MISTAKES] += 1
+            tally[_RUN] = 0
+            left -= 1.0
     return stop

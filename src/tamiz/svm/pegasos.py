@@ -37,6 +37,7 @@ from tamiz.validation import (
     check_announced_classes,
     check_class_weight,
     check_classes,
+    check_counted_rows,
     check_known_classes,
     check_X,
     checked,
@@ -56,9 +57,10 @@ class PegasosClassifier(LinearDecision):
     features first: the number of steps needed grows with the square of the norms of the samples
     and with ``1/lambda_``.
 
-    There is no ``sample_weight``: what a stochastic method reaches depends on the draws, so a
-    sample of weight two could not have the same effect as the sample twice. Use ``class_weight``
-    here, or :class:`SubgradientClassifier` or :class:`SVC` for sample weights.
+    Sample weights say how often a pass takes each sample. Integers have exactly the effect of
+    repeating rows where they stand; since what a stochastic method reaches depends on the draws, it
+    is another if the repeated rows stand elsewhere. :class:`SubgradientClassifier` and :class:`SVC`
+    do not depend on the order.
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ class PegasosClassifier(LinearDecision):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> PegasosClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosClassifier:
         """Fit the machine anew.
 
         Parameters
@@ -227,6 +229,10 @@ class PegasosClassifier(LinearDecision):
             Samples.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often a pass takes each sample. Integers are taken as they are, others are divided
+            by their mean and rounded up or down in every pass, at random, so that they are right
+            on average. Rows of weight zero are left out.
 
         Returns
         -------
@@ -239,17 +245,19 @@ class PegasosClassifier(LinearDecision):
                     'sampling="replacement" draws at random, which shuffle=False forbids; use '
                     'sampling="permutation" to keep the order of the rows, or shuffle=True.'
                 )
+            X, y, weight = check_counted_rows(X, y, sample_weight)
             X = check_X(self, X, reset=True, accept_sparse=True)
             labels = check_classes(y, X.shape[0])
-            samples = self._samples(X, labels)
+            samples = self._samples(X, labels, weight)
+            n_rows = X.shape[0] if weight is None else round(float(weight.sum()))
             self.classes_ = labels.classes
-            self._setting = self._new_setting(lambda_of(self.lambda_, self.C, X.shape[0]))
+            self._setting = self._new_setting(lambda_of(self.lambda_, self.C, n_rows))
             self._random = check_random_state(self.random_state)
             with np.errstate(over="ignore", invalid="ignore"):  # _set_weights speaks of it
                 result = solve_pegasos(
                     samples,
                     self._setting,
-                    self._order_of(X.shape[0]),
+                    self._order_of(n_rows) if weight is None else self._weighted_order(weight),
                     epochs=self.max_iter,
                     batch_size=self.batch_size,
                     tol=self.tol,
@@ -446,9 +454,10 @@ class PegasosClassifier(LinearDecision):
             )
         return self
 
-    def _samples(self, X: Any, labels: Labels) -> OnlineSamples:
-        weight = check_class_weight(self.class_weight, labels)
-        return OnlineSamples(X, labels.codes, positive_classes(len(labels.classes)), weight)
+    def _samples(self, X: Any, labels: Labels, weight: np.ndarray | None = None) -> OnlineSamples:
+        of_class = check_class_weight(self.class_weight, labels, weight)
+        positive = positive_classes(len(labels.classes))
+        return OnlineSamples(X, labels.codes, positive, of_class, weight)
 
     def _new_setting(self, lambda_: float) -> Setting:
         if not self.fit_intercept:
@@ -465,6 +474,24 @@ class PegasosClassifier(LinearDecision):
             return lambda: self._random.permutation(n)
         given = np.arange(n)
         return lambda: given
+
+    def _weighted_order(self, weight: np.ndarray) -> Any:
+        """The same where a pass takes each row as often as its weight says."""
+        upto = np.concatenate([[0.0], np.cumsum(weight)])
+        if (weight == np.floor(weight)).all():
+            rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+            inner = self._order_of(len(rows))
+            return lambda: rows[inner()]
+        if self.sampling == "replacement":
+            n, fraction = len(weight), weight / weight.sum()
+            return lambda: self._random.choice(n, size=round(upto[-1]), p=fraction)
+
+        def draw() -> np.ndarray:
+            times = np.diff(np.floor(upto + self._random.random_sample())).astype(np.intp)
+            rows = np.repeat(np.arange(len(weight)), times)
+            return self._random.permutation(rows) if self.shuffle else rows
+
+        return draw
 
     def _check_stream_parameters(self) -> None:
         if self.C is not None:

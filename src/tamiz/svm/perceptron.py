@@ -16,6 +16,7 @@ from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
     check_classes,
+    check_counted_rows,
     check_known_classes,
     check_squares,
     check_X,
@@ -130,7 +131,7 @@ class PerceptronClassifier(LinearDecision):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> PerceptronClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PerceptronClassifier:
         """Learn until no sample is on the wrong side.
 
         Parameters
@@ -139,6 +140,11 @@ class PerceptronClassifier(LinearDecision):
             Samples.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample is presented, one time after the other, and counts as a mistake
+            with ``keep="best"``. Integers have the effect of rows repeated where they stand;
+            others are divided by their mean, and their last change is a fraction of a step. Rows
+            of weight zero are left out.
 
         Returns
         -------
@@ -146,6 +152,7 @@ class PerceptronClassifier(LinearDecision):
         """
         with unchanged_on_error(self):
             self._validate_params()
+            X, y, weight = check_counted_rows(X, y, sample_weight)
             X = check_X(self, X, reset=True, accept_sparse=True)
             check_squares(X)
             labels = check_classes(y, X.shape[0])
@@ -161,6 +168,7 @@ class PerceptronClassifier(LinearDecision):
                         max_iter=0 if self._stopped(results) else self.max_iter,
                         pocket=self.keep == "best",
                         draw=self._order_of(X.shape[0]),
+                        weight=weight,
                         verbose=self.verbose,
                     )
                 )

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import sparse
 
 from tamiz.validation.errors import MissingValuesError, OneClassError
-from tamiz.validation.frames import DATES, refuse_complex
+from tamiz.validation.frames import DATES, is_frame, names_of, refuse_complex
 
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
@@ -257,6 +258,38 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
+def check_multiplicity(sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """Weights as numbers of rows: one for each sample, or None if all are one.
+
+    Integers are taken as they are: a row of weight three counts like three rows. Others say how the
+    rows compare, and are divided by their mean, that of the rows of weight zero left out.
+    """
+    weight = check_sample_weight(sample_weight, n_samples)
+    if (weight != np.floor(weight)).any():
+        weight = weight / weight.max()
+        weight = weight / weight[weight > 0.0].mean()
+    return None if (weight == 1.0).all() else weight
+
+
+def check_counted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """The rows of positive weight with their targets, and the weights as numbers of rows.
+
+    ``X`` and ``y`` may be of any kind, and are not checked themselves.
+    """
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils.validation import _num_samples
+
+    if sample_weight is None:
+        return X, y, None
+    weight = check_multiplicity(sample_weight, _num_samples(X))
+    if weight is None or weight.all() or (y is not None and _num_samples(y) != len(weight)):
+        return X, y, weight
+    kept = np.flatnonzero(weight)
+    weight = weight[kept]
+    X, y = _safe_indexing(X, kept), None if y is None else _safe_indexing(y, kept)
+    return X, y, None if (weight == 1.0).all() else weight
+
+
 def check_regression_target(
     y: Any, n_samples: int, *, labels: str = "Use a classifier for labels."
 ) -> np.ndarray:
@@ -314,6 +347,63 @@ def as_vector(y: Any) -> np.ndarray:
         y = column_or_1d(y, warn=True)
     _refuse_non_finite_target(y)
     return y
+
+
+class Targets(NamedTuple):
+    """Several targets of the same rows."""
+
+    columns: list[np.ndarray]
+    names: list[str]
+
+    def joint(self) -> Targets:
+        """One target, whose classes are the combinations of labels that occur."""
+        for name, column in zip(self.names, self.columns, strict=True):
+            if guess_task(column) == "regression":
+                raise ValueError(
+                    f"y holds numbers in target {name!r}, of which combinations are no classes; "
+                    'use combine="max" or "mean" with a selector for numbers, such as '
+                    "PearsonScore()."
+                )
+        codes = [np.unique(column, return_inverse=True)[1] for column in self.columns]
+        joint = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1]
+        return Targets([joint.ravel()], [" × ".join(self.names)])
+
+
+def check_targets(y: Any) -> Targets:
+    """``y`` as one or more targets without missing values; a vector is one target."""
+    if y is None:
+        as_vector(y)  # it has the sentence
+    if sparse.issparse(y):
+        y = y.toarray()
+    if is_frame(y):
+        frame = nw.from_native(y, eager_only=True)
+        columns = [column.to_numpy() for column in frame.iter_columns()]
+        names = [str(name) for name in names_of(y) or ()]
+    else:
+        try:
+            table = y if isinstance(y, np.ndarray) else np.asarray(y)
+        except ValueError:
+            raise ValueError(
+                "y holds rows of different lengths. A list of the labels of each row is turned "
+                "into targets by sklearn.preprocessing.MultiLabelBinarizer."
+            ) from None
+        if table.ndim < 2:
+            return Targets([as_vector(y)], ["y0"])
+        if table.ndim > 2:
+            raise ValueError(
+                f"y has {table.ndim} axes; it must have one row for each sample and one column "
+                "for each target."
+            )
+        columns, names = list(table.T), [f"y{t}" for t in range(table.shape[1])]
+    if not columns:
+        raise ValueError("y has no columns; pass one for each target.")
+    checked = []
+    for name, column in zip(names, columns, strict=True):
+        try:
+            checked.append(as_vector(np.ascontiguousarray(column)))
+        except ValueError as error:
+            raise ValueError(f"Target {name!r}: {error}") from error
+    return Targets(checked, names)
 
 
 def check_target(y: Any, n_samples: int) -> np.ndarray:

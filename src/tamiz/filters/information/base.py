@@ -58,7 +58,7 @@ class InformationFilter(Filter):
 class ScoreFilter(InformationFilter):
     """Base class of the filters that score each feature by itself."""
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Score the features and select the best.
 
         Parameters
@@ -67,6 +67,9 @@ class ScoreFilter(InformationFilter):
             Data; may have missing values and categorical columns.
         y : array of shape (n_samples,)
             Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
 
         Returns
         -------
@@ -75,7 +78,7 @@ class ScoreFilter(InformationFilter):
         self._validate_params()
         watch = Stopwatch()
         with unchanged_on_error(self), limit_threads(self.n_jobs):
-            return self._rank(encode_classes(self, X, y), watch)
+            return self._rank(encode_classes(self, X, y, sample_weight), watch)
 
     @abstractmethod
     def _score(self, codes: DiscreteColumns) -> np.ndarray:
@@ -286,7 +289,7 @@ class GreedyFilter(InformationFilter):
         """What the path shows."""
         return "criterion"
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Add features one after the other.
 
         Parameters
@@ -295,6 +298,9 @@ class GreedyFilter(InformationFilter):
             Data; may have missing values and categorical columns.
         y : array of shape (n_samples,)
             Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
 
         Returns
         -------
@@ -303,7 +309,7 @@ class GreedyFilter(InformationFilter):
         self._validate_params()
         watch = Stopwatch()
         with unchanged_on_error(self), limit_threads(self.n_jobs):
-            return self._search(self._read(X, y), watch)
+            return self._search(self._read(X, y, sample_weight), watch)
 
     fit_stream = streaming.fit_stream
 
@@ -317,9 +323,9 @@ class GreedyFilter(InformationFilter):
     def _criterion(self, codes: DiscreteColumns) -> Criterion:
         """The criterion on discrete columns."""
 
-    def _read(self, X: Any, y: Any) -> Criterion:
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Criterion:
         """The criterion on arrays."""
-        return self._criterion(encode_classes(self, X, y))
+        return self._criterion(encode_classes(self, X, y, sample_weight))
 
     def _read_stream(self, stream: Stream, sample_size: int | None) -> Criterion:
         """The criterion on the columns of a stream."""

@@ -34,6 +34,7 @@ from tamiz.filters.information.base import (
     warn_of_no_gain,
 )
 from tamiz.information import Codes, joint_codes
+from tamiz.information.weighted import WeightedCodes
 from tamiz.runtime.threads import limit_threads
 from tamiz.validation import unchanged_on_error
 
@@ -133,7 +134,7 @@ class MaxDep(InformationFilter):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> MaxDep:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MaxDep:
         """Add features one after the other.
 
         Parameters
@@ -142,6 +143,9 @@ class MaxDep(InformationFilter):
             Data; may have missing values and categorical columns.
         y : array of shape (n_samples,)
             Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
 
         Returns
         -------
@@ -149,11 +153,11 @@ class MaxDep(InformationFilter):
         """
         self._validate_params()
         with unchanged_on_error(self), limit_threads(self.n_jobs):
-            return self._fit(X, y)
+            return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any) -> MaxDep:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> MaxDep:
         watch = Stopwatch()
-        codes = encode_classes(self, X, y)
+        codes = encode_classes(self, X, y, sample_weight)
         p = codes.n_features
         own = self.n_features_to_select in (None, "auto")
         n_steps = p if own else number_to_select(self.n_features_to_select, p, None)
@@ -196,7 +200,7 @@ class MaxDep(InformationFilter):
 class _JointWithAll(CountedCriterion):
     _arrays = ("features", "relevance", "current", "thin")
 
-    def __init__(self, codes: Codes, thin: np.ndarray):
+    def __init__(self, codes: Codes | WeightedCodes, thin: np.ndarray):
         super().__init__(codes)
         self.joint = np.zeros(codes.n_samples, dtype=np.int32)
         self.current = self.relevance
@@ -205,13 +209,13 @@ class _JointWithAll(CountedCriterion):
     def values(self) -> np.ndarray:
         return np.where(self.thin, -1.0, self.current)
 
-    def counts_with(self, k: int) -> tuple[int, int]:
+    def counts_with(self, k: int) -> tuple[int, float]:
         """Combinations of levels of the selected features and one more, and samples that have them.
 
         Samples in which the new one is missing do not count.
         """
         joint = self.codes.joint(k, self.joint)
-        return int(joint.max(initial=-1)) + 1, int(np.count_nonzero(joint >= 0))
+        return int(joint.max(initial=-1)) + 1, self.codes.amount(joint >= 0)
 
     def add(self, k: int) -> None:
         self.joint = joint_codes(self.codes.condition(k), self.joint)

@@ -35,7 +35,7 @@ from tamiz.information.columns import safe_units
 from tamiz.information.counting import least_redundant
 from tamiz.runtime.memory import dense_copy
 from tamiz.scale.comoments import anova_f
-from tamiz.validation import check_classes, check_X, warn_of_quantity
+from tamiz.validation import check_classes, check_counted_rows, check_X, warn_of_quantity
 
 #: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
 FLOOR = 1e-3
@@ -167,16 +167,17 @@ class MRMR(GreedyFilter):
     def _criterion(self, codes: DiscreteColumns) -> Criterion:
         return _SharedInformation(codes, self.scheme == "quotient")
 
-    def _read(self, X: Any, y: Any) -> Criterion:
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Criterion:
         if self.measure == "mutual_information":
-            return super()._read(X, y)
+            return super()._read(X, y, sample_weight)
         self._refuse_categories()
+        X, y, weight = check_counted_rows(X, y, sample_weight)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
         labels = check_classes(y, X.shape[0], quantity=NUMBERS)
         warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
         X = dense_copy(X, "Use measure='mutual_information', which needs none.", tables=2)
-        columns, relevance = _standardised(X, labels.codes)
+        columns, relevance = _standardised(X, labels.codes, weight)
         return _Correlated(_UnitColumns(columns), relevance, self.scheme == "quotient")
 
     def _read_stream(self, stream: Stream, sample_size: int | None) -> Criterion:
@@ -312,10 +313,13 @@ def _combined(relevance: np.ndarray, total: np.ndarray, n_added: int, quotient: 
     return relevance * n_added / total if quotient else relevance - total / n_added
 
 
-def _standardised(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _standardised(
+    X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Columns of ``X`` as rows, centred and of length one, and the F statistic of each.
 
-    Constant columns become zero.
+    Constant columns become zero. With weights, samples are multiplied by their roots: the products
+    of columns are then weighted sums.
     """
     n, n_classes = len(X), int(y.max()) + 1
     Z = np.array(X.T, order="C")  # a copy even of one column: it changes below
@@ -323,15 +327,21 @@ def _standardised(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     units = safe_units(scale)
     if (units != 1.0).any():
         Z, scale = Z / units, scale / units
-    Z -= Z.mean(axis=1, keepdims=True)
+    total_weight = n if weight is None else float(weight.sum())
+    if weight is None:
+        Z -= Z.mean(axis=1, keepdims=True)
+    else:
+        Z -= np.average(Z, axis=1, weights=weight)[:, None]
+        Z *= np.sqrt(weight)
     total = np.einsum("ij,ij->i", Z, Z)
     # What rounding leaves of a constant column is not variation.
-    constant = total <= n * (8 * np.finfo(float).eps * scale[:, 0]) ** 2
+    constant = total <= total_weight * (8 * np.finfo(float).eps * scale[:, 0]) ** 2
     total[constant] = 1.0
     Z /= np.sqrt(total)[:, None]
     Z[constant] = 0.0
     indicator = np.zeros((n, n_classes))
-    indicator[np.arange(n), y] = 1.0
+    indicator[np.arange(n), y] = 1.0 if weight is None else np.sqrt(weight)
     sums = Z @ indicator
-    between = (sums**2 / np.bincount(y)).sum(axis=1)  # fraction of the variance, from 0 to 1
-    return Z, np.where(constant, 0.0, anova_f(between, n, n_classes))
+    # fraction of the variance, from 0 to 1
+    between = (sums**2 / np.bincount(y, weight)).sum(axis=1)
+    return Z, np.where(constant, 0.0, anova_f(between, total_weight, n_classes))

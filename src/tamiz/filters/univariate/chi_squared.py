@@ -19,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from tamiz.runtime.threads import run_tiles
 from tamiz.scale import Batch
 from tamiz.validation import (
     MissingValuesError,
+    check_counted_rows,
     check_X,
     refuse_duplicate_names,
     unchanged_on_error,
@@ -144,7 +145,9 @@ class ChiSquared(UnivariateFilter):
         self.alpha = alpha
         self.correction = correction
 
-    def fit(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
+    _weighted = True
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Score the features and select the best.
 
         Parameters
@@ -153,6 +156,9 @@ class ChiSquared(UnivariateFilter):
             Data.
         y : array of shape (n_samples,)
             Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
 
         Returns
         -------
@@ -161,11 +167,14 @@ class ChiSquared(UnivariateFilter):
         with unchanged_on_error(self):
             if self.test == "counts":
                 self._refuse_categories()
-                return self._fit(X, y)
+                X, y, weight = check_counted_rows(X, y, sample_weight)
+                return self._fit(X, y, weight)
             self._validate_params()
             watch = Stopwatch()
             refuse_duplicate_names(X)
-            return self._conclude(self._from_codes(encode_classes(self, X, y)), watch)
+            return self._conclude(
+                self._from_codes(encode_classes(self, X, y, sample_weight)), watch
+            )
 
     def _from_codes(self, codes: Any) -> Scored:
         """Test the independence of the classes and columns in memory or of a stream."""
@@ -173,12 +182,19 @@ class ChiSquared(UnivariateFilter):
         scores = statistic
         if self.rank_by == "cramers_v":
             # per sample, missing or not: a feature known in few cannot rank high by luck
-            scores = np.sqrt(statistic / np.maximum(codes.n_samples * least, 1.0))
+            scores = np.sqrt(statistic / np.maximum(codes.amount() * least, 1.0))
         pvalues = np.where(self.dof_ > 0, chi2_tail(statistic, self.dof_), 1.0)
         return Scored(scores, pvalues, ~codes.varies)
 
     def _score(self, samples: LabelledSamples) -> Scored:
-        return self._from_sums(ClassSums.of(samples.X, samples.labels.codes, samples.n_classes))
+        codes, n_classes = samples.labels.codes, samples.n_classes
+        sums = ClassSums.of(samples.X, codes, n_classes)
+        if samples.weight is not None:
+            column = samples.weight[:, None]
+            X = samples.X.multiply(column).tocsr() if sparse.issparse(samples.X) else None
+            total = ClassSums.of(samples.X * column if X is None else X, codes, n_classes)
+            sums = replace(sums, n_rows=samples.class_weight(), observed=total.observed)
+        return self._from_sums(sums)
 
     def _from_sums(self, sums: ClassSums) -> Scored:
         observed, low, high = sums.observed, sums.low, sums.high

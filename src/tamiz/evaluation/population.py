@@ -1,0 +1,287 @@
+r"""Has the population changed? The stability index of every column, over time or between samples.
+
+The columns of a reference are cut into bins; with the fractions :math:`e_b` of its rows and
+:math:`a_b` of later rows in bin b,
+
+.. math:: PSI = \sum_b (a_b - e_b) \log (a_b / e_b),
+
+the information value (:mod:`tamiz.information.evidence`) of being later. Between two samples of one
+population with n and m rows it is about :math:`(B - 1)(1/n + 1/m)` for B bins in use: what chance
+alone gives stands beside every value.
+
+References
+----------
+.. [1] N. Siddiqi (2006). Credit risk scorecards. Wiley.
+.. [2] B. Yurdakul (2018). Statistical properties of population stability index. Western Michigan
+       University.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from tamiz.base import order_by
+from tamiz.display import axes, colours, html_table, text_table
+from tamiz.information import Discretiser
+from tamiz.information.encoding import METHODS
+from tamiz.information.evidence import divergence
+from tamiz.validation import (
+    check_groups,
+    checked,
+    integer_from,
+    is_frame,
+    one_of,
+    real_number,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: From these values on a population counts as changed a little, and as another one.
+CHANGED, ANOTHER = 0.1, 0.25
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class PopulationStability:
+    """Population stability index of every column in every period.
+
+    Attributes
+    ----------
+    values : array of shape (n_periods, n_features)
+        The index of each period against the reference.
+    chance : array of shape (n_periods, n_features)
+        What two samples of these sizes from one population have on average.
+    names : list of str
+        Names of the features.
+    periods : list of str
+        What the periods are called.
+    n_rows : int array of shape (n_periods,)
+        Their rows.
+    reference : str
+        What the reference is called.
+    """
+
+    values: np.ndarray
+    chance: np.ndarray
+    names: list[str]
+    periods: list[str]
+    n_rows: np.ndarray
+    reference: str
+
+    @property
+    def order(self) -> np.ndarray:
+        """The features by their greatest index, the least stable first."""
+        return order_by(self.values.max(axis=0))
+
+    @property
+    def changed(self) -> list[str]:
+        """Features whose index reaches 0.25 in some period, beyond twice what chance gives."""
+        far: np.ndarray = np.max(
+            (self.values >= ANOTHER) & (self.values > 2.0 * self.chance), axis=0
+        )
+        return [self.names[j] for j in self.order if far[j]]
+
+    def __repr__(self) -> str:
+        lines = text_table(*self._table(), right=range(1, len(self.periods) + 2))
+        left = len(self.names) - _SHOWN
+        more = [f"… and {left:,} more features"] if left > 0 else []
+        return "\n".join([self._title(), *lines, *more])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), *self._table())
+
+    def _title(self) -> str:
+        return f"Population stability index, against {self.reference}"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        head = ["feature", *self.periods, "chance"]
+        rows = [
+            [
+                self.names[j],
+                *(f"{value:.3f}" for value in self.values[:, j]),
+                f"{self.chance[:, j].max():.3f}",
+            ]
+            for j in self.order[:_SHOWN].tolist()
+        ]
+        return head, rows
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every feature and period, as a pandas table."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError(
+                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
+            ) from None
+        n_periods, n_features = self.values.shape
+        return pd.DataFrame(
+            {
+                "feature": np.repeat(self.names, n_periods),
+                "period": np.tile(self.periods, n_features),
+                "rows": np.tile(self.n_rows, n_features),
+                "index": self.values.T.ravel(),
+                "chance": self.chance.T.ravel(),
+            }
+        )
+
+    @checked(top=integer_from(1))
+    def plot(self, top: int = 8, ax: Any = None) -> Any:
+        """Draw the index of the least stable features over the periods.
+
+        Parameters
+        ----------
+        top : int, default=8
+            Number of features.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        ax = axes(ax)
+        best = self.order[:top].tolist()
+        place = np.arange(len(self.periods))
+        for j, colour in zip(best, colours(len(best)), strict=True):
+            ax.plot(place, self.values[:, j], "o-", color=colour, label=self.names[j])
+        for level in (CHANGED, ANOTHER):
+            ax.axhline(level, color="grey", linewidth=0.8, linestyle="--")
+        ax.set_xticks(place, self.periods, rotation=30 if len(self.periods) > 3 else 0)
+        ax.set(ylabel="population stability index", ylim=(0, None))
+        ax.legend(fontsize="small")
+        return ax
+
+
+@checked(
+    n_periods=integer_from(2),
+    bins=one_of(*(name for name in METHODS if name != "mdl")),
+    n_bins=integer_from(2, 250),
+    smoothing=real_number(above=0),
+)
+def population_stability(
+    X: Any,
+    later: Any = None,
+    *,
+    time: Any = None,
+    n_periods: int = 6,
+    bins: str = "frequency",
+    n_bins: int = 10,
+    categorical_features: Any = None,
+    smoothing: float = 0.5,
+) -> PopulationStability:
+    """Compare the columns of a table with what they were.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The reference, if ``later`` is given; all rows, if ``time`` is. Missing values are a bin of
+        their own, and categories are bins.
+    later : array, sparse matrix or data frame of shape (n_later, n_features), optional
+        The sample to be compared with it.
+    time : array of shape (n_samples,), optional
+        Dates or numbers, by which the rows are divided into periods of about equally many rows; the
+        first is the reference. Rows of one moment stay together.
+    n_periods : int, default=6
+        Number of periods; fewer if there are not as many moments.
+    bins : {"frequency", "width", "mean_std"}, default="frequency"
+        How continuous columns are cut, by the rows of the reference.
+    n_bins : int, default=10
+        Number of bins for "frequency" and "width".
+    categorical_features : array-like, optional
+        Features whose values are categories: indices, names or a mask.
+    smoothing : float, default=0.5
+        Rows that are added to each bin, divided as all rows are, so that an empty one does not make
+        the index infinite.
+
+    Returns
+    -------
+    stability : PopulationStability
+
+    See Also
+    --------
+    tamiz.filters.InformationValue : The same sum between two classes.
+
+    References
+    ----------
+    .. [1] N. Siddiqi (2006). Credit risk scorecards. Wiley.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.evaluation import population_stability
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1200, 2))
+    >>> X[600:, 1] += 0.8
+    >>> print(population_stability(X, time=np.arange(1200), n_periods=3))
+    Population stability index, against 0 to 399
+    feature  400 to 799  800 to 1199  chance
+    x1            0.120        0.515   0.045
+    x0            0.059        0.030   0.045
+    """
+    if (later is None) == (time is None):
+        raise ValueError("Pass either later, a second sample, or time, the moment of each row.")
+    parts, titles = (
+        ([X, later], ["reference", "later"]) if time is None else _periods(X, time, n_periods)
+    )
+    cuts = Discretiser(bins, n_bins=n_bins, categorical_features=categorical_features)
+    cuts.fit(parts[0])
+    codes = [_codes(cuts, part) for part in parts]
+    names = getattr(cuts, "feature_names_in_", [f"x{j}" for j in range(cuts.n_features_in_)])
+    values = np.empty((len(codes) - 1, len(names)))
+    chance = np.empty_like(values)
+    for j, n_bins_of in enumerate(cuts.n_bins_):
+        counts = [np.bincount(part[:, j], minlength=n_bins_of + 1) for part in codes]
+        for t, own in enumerate(counts[1:]):
+            table = np.column_stack([counts[0], own])
+            values[t, j] = max(0.0, divergence(table, smoothing))
+            in_use = np.count_nonzero(table.any(axis=1))
+            chance[t, j] = (in_use - 1) * (1.0 / counts[0].sum() + 1.0 / own.sum())
+    return PopulationStability(
+        values=values,
+        chance=chance,
+        names=[str(name) for name in names],
+        periods=titles[1:],
+        n_rows=np.array([len(part) for part in codes[1:]]),
+        reference=titles[0],
+    )
+
+
+def _codes(cuts: Discretiser, part: Any) -> np.ndarray:
+    codes = cuts.transform(part)
+    return nw.from_native(codes, eager_only=True).to_numpy() if is_frame(codes) else codes
+
+
+def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[str]]:
+    """The rows of each period, and what the periods are called."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    moments, place = np.unique(check_groups(time, n), return_inverse=True)
+    if len(moments) < 2:
+        raise ValueError(
+            f"time holds one moment only ({_shown(moments[0])}); periods need two at least."
+        )
+    upto = np.cumsum(np.bincount(place))
+    # each moment belongs to the period in which the middle of its rows lies
+    middle = upto - 0.5 * np.bincount(place)
+    period = np.minimum((middle * n_periods / n).astype(np.intp), n_periods - 1)
+    parts, titles = [], []
+    for number in np.unique(period):
+        own = np.flatnonzero(period == number)
+        parts.append(_safe_indexing(X, np.flatnonzero(np.isin(place, own))))
+        first, last = _shown(moments[own[0]]), _shown(moments[own[-1]])
+        titles.append(first if first == last else f"{first} to {last}")
+    return parts, titles
+
+
+def _shown(moment: Any) -> str:
+    """A date without its midnight, a number without its type."""
+    if isinstance(moment, np.datetime64):
+        day = moment.astype("datetime64[D]")
+        return str(day) if day == moment else str(moment.astype("datetime64[m]"))
+    return f"{moment:g}" if isinstance(moment, (float, np.floating)) else str(moment)

@@ -1,0 +1,206 @@
+r"""Several targets at once: labels that are not exclusive, or several numbers for each row.
+
+Each target by itself gives every feature a score :math:`s_{tf}`, or a place in a ranking. The
+features are then ranked by
+
+.. math:: \max_t s_{tf}, \qquad \frac{1}{T} \sum_t s_{tf},
+
+or the targets are put together before: every combination of labels that occurs is one class, and
+a feature that only tells of two labels together is seen.
+
+References
+----------
+.. [1] N. Spolaor, E. A. Cherman, M. C. Monard, H. D. Lee (2013). A comparison of multi-label
+       feature selection methods using the problem transformation approach. ENTCS 292.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.validation import has_fit_parameter, validate_data
+
+from tamiz.base import Selector, Stopwatch, number_to_select, order_by
+from tamiz.filters.base import HOW_MANY
+from tamiz.filters.information.relevance import MaxRel
+from tamiz.validation import check_targets, unchanged_on_error
+
+
+class MultiTarget(Selector):
+    """A filter for several targets: multi-label classes, or several numbers.
+
+    Parameters
+    ----------
+    selector : selector, optional
+        What is fitted to each target; ``MaxRel()`` by default. With numeric targets one that takes
+        numbers, such as ``PearsonScore()``.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
+    combine : {"max", "mean", "joint"}, default="max"
+        Rank by the best score over the targets, by their mean, or take every combination of labels
+        as one class. Scores of greedy and wrapper methods, which do not compare between features,
+        are replaced by ``1 - (rank - 1) / n_features``. With "max", ties go to the greater mean.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        The combined score.
+    target_scores_ : array of shape (n_targets, n_features)
+        The scores for each target; of one row with "joint". A target that does not vary is warned
+        of and has zeros.
+    target_names_ : list of str
+        Names of the targets: of the columns of a data frame, else y0, y1, ….
+    selectors_ : list
+        The fitted selectors; None for a target that does not vary.
+    support_, ranking_, order_, selection_
+        See :class:`tamiz.base.Selector`.
+
+    See Also
+    --------
+    MaxRel : Mutual information with one target.
+
+    References
+    ----------
+    .. [1] N. Spolaor, E. A. Cherman, M. C. Monard, H. D. Lee (2013). A comparison of multi-label
+           feature selection methods using the problem transformation approach. ENTCS 292.
+
+    Examples
+    --------
+    The second label is the exclusive or of the first and the third feature. Of that label alone no
+    feature tells anything; with both labels together the third is seen:
+
+    >>> import numpy as np
+    >>> from tamiz.filters import MaxRel, MultiTarget
+    >>> X = np.array([[i & 1, 0, i >> 1 & 1] for i in range(16)])
+    >>> Y = np.column_stack([X[:, 0], X[:, 0] ^ X[:, 2]])
+    >>> MultiTarget(MaxRel(bins=None)).fit(X, Y).scores_.round(2)
+    array([0.69, 0.  , 0.  ])
+    >>> MultiTarget(MaxRel(bins=None), combine="joint").fit(X, Y).scores_.round(2)
+    array([0.69, 0.  , 0.69])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "selector": [None, HasMethods(["fit", "get_params"])],
+        "n_features_to_select": HOW_MANY,
+        "combine": [StrOptions({"max", "mean", "joint"})],
+    }
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        combine: str = "max",
+    ):
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.combine = combine
+
+    @property
+    def _base(self) -> Any:
+        return MaxRel() if self.selector is None else self.selector
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MultiTarget:
+        """Rank the features for all targets together.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data, as the selector takes it.
+        y : array, sparse matrix or data frame of shape (n_samples, n_targets) or (n_samples,)
+            Targets: a matrix of indicators, or columns of labels or numbers.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples, if the selector takes them.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        with unchanged_on_error(self):
+            return self._fit(X, y, sample_weight, watch)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Stopwatch) -> MultiTarget:
+        targets = check_targets(y)
+        extra = self._weights(sample_weight)
+        if self.combine == "joint":
+            targets = targets.joint()
+        varies = [bool((column != column[:1]).any()) for column in targets.columns]
+        if any(varies) and not all(varies):
+            first = targets.names[varies.index(False)]
+            warnings.warn(
+                f"y has {varies.count(False)} target(s) with one value only, first {first!r}; "
+                "nothing tells of these, and they are left out.",
+                UserWarning,
+                stacklevel=4,
+            )
+        # where none varies, the selector has the sentence
+        taken = varies if any(varies) else [True] * len(varies)
+        self.selectors_ = [
+            clone(self._base).fit(X, column, **extra) if use else None
+            for column, use in zip(targets.columns, taken, strict=True)
+        ]
+        validate_data(self, X, reset=True, skip_check_array=True)
+        used = np.array(comparable_scores([one for one in self.selectors_ if one is not None]))
+        self.target_scores_ = np.zeros((len(taken), self.n_features_in_))
+        self.target_scores_[np.array(taken)] = used
+        self.target_names_ = targets.names
+        mean = used.mean(axis=0)
+        scores = mean if self.combine == "mean" else used.max(axis=0)
+        self._finish(
+            order=order_by(scores, mean),
+            n_selected=number_to_select(self.n_features_to_select, len(scores), None),
+            scores=scores,
+            seconds=watch.seconds,
+            notes={"targets": list(targets.names), "combine": self.combine},
+        )
+        return self
+
+    def _weights(self, sample_weight: Any) -> dict[str, Any]:
+        if sample_weight is None:
+            return {}
+        if not has_fit_parameter(self._base, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, but {type(self._base).__name__} does not take sample "
+                "weights; leave sample_weight out."
+            )
+        return {"sample_weight": sample_weight}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base)
+        tags.input_tags = inner.input_tags
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = tags.target_tags.two_d_labels = True
+        return tags
+
+
+def comparable_scores(selectors: list[Any]) -> list[np.ndarray]:
+    """The scores of fitted selectors if they order the features, else one for each place.
+
+    Scores along a path, as of a greedy search, do not compare even where they happen to descend.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> comparable_scores([SimpleNamespace(ranking_=[2, 1])])[0].tolist()
+    [0.5, 1.0]
+    """
+    if all(map(_ordered_by_score, selectors)):
+        return [np.asarray(one.scores_, dtype=np.float64) for one in selectors]
+    ranks = [np.asarray(one.ranking_, dtype=np.float64) for one in selectors]
+    return [1.0 - (rank - 1.0) / len(rank) for rank in ranks]
+
+
+def _ordered_by_score(selector: Any) -> bool:
+    scores = getattr(selector, "scores_", None)
+    if scores is None or getattr(getattr(selector, "selection_", None), "path", None):
+        return False
+    order = getattr(selector, "order_", None)
+    return order is None or not (np.diff(np.asarray(scores)[order]) > 0.0).any()

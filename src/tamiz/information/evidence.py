@@ -1,0 +1,333 @@
+r"""Weight of evidence and information value, as scores of credit are built from them.
+
+A column is cut into bins (categories are bins; missing values are one). With :math:`n_{b1}` of the
+:math:`N_1` rows of the class of interest and :math:`n_{b0}` of the :math:`N_0` others in bin b,
+
+.. math::
+
+    W_b = \log \frac{n_{b1} / N_1 + s / N}{n_{b0} / N_0 + s / N}, \qquad
+    IV = \sum_b \Bigl( \frac{n_{b1}}{N_1} - \frac{n_{b0}}{N_0} \Bigr) W_b .
+
+The weight of evidence is what the bin adds to the log odds of the class, and the information value
+the symmetrised Kullback-Leibler divergence between the two classes. The smoothing adds s rows to
+every bin that are divided as all rows are: an empty bin has weight 0, and none is infinite. With
+two samples in the place of two classes, the same sum is the population stability index.
+
+References
+----------
+.. [1] I. J. Good (1950). Probability and the weighing of evidence. Griffin.
+.. [2] N. Siddiqi (2006). Credit risk scorecards. Wiley.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz.information.discretiser import Discretiser
+from tamiz.information.encoding import BINNING
+from tamiz.validation import check_classes, check_counted_rows, is_frame, unchanged_on_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
+    """Weight of evidence of every bin (row) from its counts of others and of the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights_of_evidence(np.array([[30, 10], [10, 30]]), 1e-9).round(4)
+    array([-1.0986,  1.0986])
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    total = counts.sum()
+    if not total:
+        return np.zeros(len(counts))
+    part = counts / np.maximum(counts.sum(axis=0), 1.0) + smoothing / total
+    return np.log(part[:, 1] / part[:, 0])
+
+
+def divergence(counts: np.ndarray, smoothing: float) -> float:
+    """Information value of the bins (rows) of a column; between two samples, their stability index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(divergence(np.array([[30, 10], [10, 30]]), 1e-9), 4)
+    1.0986
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    part = counts / np.maximum(counts.sum(axis=0), 1.0)
+    return float(np.sum((part[:, 1] - part[:, 0]) * weights_of_evidence(counts, smoothing)))
+
+
+class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Replace every value by the weight of evidence of its bin.
+
+    Parameters
+    ----------
+    bins : {"mdl", "mean_std", "width", "frequency"}, default="mdl"
+        How to cut continuous columns, see :class:`Discretiser`. A column that "mdl" does not cut
+        becomes constant.
+    n_bins : int, default=5
+        Number of bins for "width" and "frequency".
+    monotone : bool, default=False
+        Whether neighbouring bins are merged until the weights of a continuous column only rise or
+        only fall (whichever keeps more information), as scorecards often have to. Missing values
+        and categories stay apart.
+    smoothing : float, default=0.5
+        Rows that are added to each bin, divided as all rows are. Larger values draw the weights of
+        rare bins towards 0.
+    categorical_features : array-like, default=None
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
+    positive : object, optional
+        The class whose evidence is positive; by default the greater label.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels.
+    positive_ : object
+        The class whose evidence is positive.
+    cuts_ : list of arrays
+        Cuts of each column; empty for categories.
+    categories_ : dict
+        Categories of each column that has them, by its index.
+    counts_ : list of arrays of shape (n_bins + 1, 2)
+        Rows of the other class and of the positive one in every bin, missing values last.
+    weights_ : list of arrays of shape (n_bins + 1,)
+        Weight of evidence of every bin, missing values last (0 if there were none).
+    information_values_ : array of shape (n_features,)
+        Information value of each column with these bins.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Names of the features, if X had any.
+
+    See Also
+    --------
+    tamiz.filters.InformationValue : Select columns by their information value.
+    Discretiser : The numbers of the bins.
+
+    References
+    ----------
+    .. [1] N. Siddiqi (2006). Credit risk scorecards. Wiley.
+
+    Examples
+    --------
+    >>> from tamiz.information import WeightOfEvidence
+    >>> X = [[20], [25], [30], [35], [50], [55], [60], [65]]
+    >>> y = [1, 1, 1, 0, 0, 0, 0, 1]
+    >>> woe = WeightOfEvidence("width", n_bins=2).fit(X, y)
+    >>> woe.transform([[22], [58], [float("nan")]]).round(3).ravel()
+    array([ 0.956, -0.956,  0.   ])
+    >>> woe.information_values_.round(3)
+    array([0.956...])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "bins": [option for option in BINNING["bins"] if option is not None],
+        **{name: BINNING[name] for name in ("n_bins", "categorical_features")},
+        "monotone": ["boolean"],
+        "smoothing": [Interval(Real, 0, None, closed="neither")],
+        "positive": "no_validation",
+    }
+
+    def __init__(
+        self,
+        bins: str = "mdl",
+        *,
+        n_bins: int = 5,
+        monotone: bool = False,
+        smoothing: float = 0.5,
+        categorical_features: Any = None,
+        positive: Any = None,
+    ):
+        self.bins = bins
+        self.n_bins = n_bins
+        self.monotone = monotone
+        self.smoothing = smoothing
+        self.categorical_features = categorical_features
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> WeightOfEvidence:
+        """Cut the columns and weigh the bins.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The table; may have missing values and categorical columns.
+        y : array of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples. Integers are numbers of repeated rows; others are divided by
+            their mean. Rows of weight zero are left out.
+        """
+        self._validate_params()
+        with unchanged_on_error(self):
+            return self._fit(*check_counted_rows(X, y, sample_weight))
+
+    def _fit(self, X: Any, y: Any, weight: np.ndarray | None) -> WeightOfEvidence:
+        bins = Discretiser(
+            self.bins, n_bins=self.n_bins, categorical_features=self.categorical_features
+        )
+        bins.fit(X, y, sample_weight=weight)
+        codes = _as_array(bins.transform(X))
+        labels = check_classes(y, len(codes))
+        if len(labels.classes) != 2:
+            raise ValueError(
+                f"Only binary classification is supported: WeightOfEvidence compares two classes, "
+                f"and y has {len(labels.classes)}. Put y into two classes first, for instance y == "
+                f"{labels.classes.tolist()[0]!r}."
+            )
+        self.classes_ = labels.classes
+        self.positive_ = self._which_is_positive(labels.classes)
+        event = labels.codes == int(labels.classes[1] == self.positive_)
+        self._bins = bins
+        self.cuts_, self.categories_ = bins.cuts_, bins.categories_
+        self.counts_ = [self._counted(j, codes[:, j], event, weight) for j in range(codes.shape[1])]
+        self.weights_ = [weights_of_evidence(part, self.smoothing) for part in self.counts_]
+        values = [divergence(part, self.smoothing) for part in self.counts_]
+        self.information_values_ = np.array(values)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(bins, name):
+                setattr(self, name, getattr(bins, name))
+        return self
+
+    def _which_is_positive(self, classes: np.ndarray) -> Any:
+        if self.positive is None:
+            return classes[1]
+        if self.positive not in classes.tolist():
+            raise ValueError(
+                f"positive is {self.positive!r}, which y does not hold; its classes are "
+                f"{', '.join(map(repr, classes.tolist()))}."
+            )
+        return self.positive
+
+    def _counted(
+        self, j: int, codes: np.ndarray, event: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        """Counts of the bins of a column, which are merged if they have to be monotone."""
+        n = int(self._bins.n_bins_[j])
+        sides = [
+            np.bincount(
+                codes[side], None if weight is None else weight[side], minlength=n + 1
+            ).astype(np.float64)
+            for side in (~event, event)
+        ]
+        counts = np.column_stack(sides)
+        if not self.monotone or j in self.categories_ or n < 3:
+            return counts
+        starts = monotone_bins(counts[:n], self.smoothing)
+        self._bins.cuts_[j] = self._bins.cuts_[j][starts[1:] - 1]
+        self._bins.n_bins_[j] = len(starts)
+        return np.vstack([np.add.reduceat(counts[:n], starts), counts[n:]])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Replace the values by the weights of their bins.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The table. Missing values and categories that ``fit`` did not see are the bin of the
+            missing values.
+
+        Returns
+        -------
+        weights : array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        codes = _as_array(self._bins.transform(X))
+        return np.column_stack([weights[codes[:, j]] for j, weights in enumerate(self.weights_)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every bin of every column as a pandas table: rows, rate of the class, weight, value."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError(
+                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
+            ) from None
+        check_is_fitted(self)
+        names = self.get_feature_names_out()
+        rows: list[dict[str, Any]] = []
+        for j, (counts, weights) in enumerate(zip(self.counts_, self.weights_, strict=True)):
+            part = counts / np.maximum(counts.sum(axis=0), 1.0)
+            for b, label in enumerate(self._labels(j)):
+                n = float(counts[b].sum())
+                rows.append(
+                    {
+                        "feature": names[j],
+                        "bin": label,
+                        "rows": n,
+                        "rate": counts[b, 1] / n if n else np.nan,
+                        "weight": weights[b],
+                        "value": (part[b, 1] - part[b, 0]) * weights[b],
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def _labels(self, j: int) -> list[str]:
+        if j in self.categories_:
+            inner = [str(value) for value in self.categories_[j].tolist()]
+        else:
+            ends = [-np.inf, *self.cuts_[j].tolist(), np.inf]
+            inner = [f"({low:.6g}, {high:.6g}]" for low, high in pairwise(ends)]
+        return [*inner, "missing"]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
+        tags.classifier_tags = ClassifierTags(multi_class=False)  # what it takes as y
+        return tags
+
+
+def monotone_bins(counts: np.ndarray, smoothing: float) -> np.ndarray:
+    """The first of each group of bins, merged until the fraction of the class rises or falls.
+
+    Pool adjacent violators, in both directions; what keeps more information is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> monotone_bins(np.array([[9, 1], [7, 3], [8, 2], [2, 8]]), 0.5)
+    array([0, 1, 3])
+    """
+    found = []
+    for sign in (1.0, -1.0):
+        blocks: list[tuple[int, np.ndarray]] = []
+        for b, row in enumerate(counts):
+            first, total = b, row
+            while blocks and sign * _excess(total, blocks[-1][1]) <= 0.0:
+                first, before = blocks.pop()
+                total = total + before
+            blocks.append((first, total))
+        starts = np.array([first for first, _ in blocks])
+        found.append((divergence(np.add.reduceat(counts, starts), smoothing), starts))
+    rising, falling = found
+    return rising[1] if rising[0] >= falling[0] else falling[1]
+
+
+def _excess(later: np.ndarray, earlier: np.ndarray) -> float:
+    """How much greater the fraction of the class is in the later bin, times both sizes."""
+    return float(later[1] * earlier.sum() - earlier[1] * later.sum())
+
+
+def _as_array(codes: Any) -> np.ndarray:
+    return nw.from_native(codes, eager_only=True).to_numpy() if is_frame(codes) else codes

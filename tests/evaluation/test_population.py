@@ -1,0 +1,93 @@
+"""Population stability: the formula, periods, chance, tables and pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tamiz.evaluation import population_stability
+from tamiz.information import Discretiser
+from tests.naive import evidence as naive
+
+
+def table(n=900, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"income": rng.normal(size=n), "age": rng.normal(size=n)})
+    frame["job"] = rng.choice(["a", "b"], n)
+    frame.loc[n // 2 :, "income"] += 1.5
+    frame.loc[::9, "age"] = np.nan
+    return frame
+
+
+def test_the_index_is_the_information_value_of_being_later():
+    frame = table()
+    first, later = frame[:500], frame[500:]
+    got = population_stability(first, later, n_bins=7)
+    cuts = Discretiser("frequency", n_bins=7).fit(first)
+    codes = [cuts.transform(part).to_numpy() for part in (first, later)]
+    when = [0] * 500 + [1] * 400
+    want = [
+        naive.information_value([*a.tolist(), *b.tolist()], when, 0.5)
+        for a, b in zip(codes[0].T, codes[1].T, strict=True)
+    ]
+    np.testing.assert_allclose(got.values[0], want, atol=1e-12)
+    assert got.names == ["income", "age", "job"]
+    assert got.changed == ["income"]
+
+
+def test_periods_hold_whole_days_in_their_order():
+    frame = table()
+    days = pd.date_range("2024-01-01", periods=90).repeat(10)
+    order = np.random.default_rng(1).permutation(900)
+    got = population_stability(frame, time=days, n_periods=3)
+    mixed = population_stability(frame.iloc[order], time=days[order], n_periods=3)
+    np.testing.assert_allclose(got.values, mixed.values)
+    assert got.reference == "2024-01-01 to 2024-01-30"
+    assert got.periods == ["2024-01-31 to 2024-02-29", "2024-03-01 to 2024-03-30"]
+    assert got.n_rows.tolist() == [300, 300]
+    np.testing.assert_allclose(
+        got.values[1], population_stability(frame[:300], frame[600:]).values[0]
+    )
+
+
+def test_one_population_has_what_chance_gives():
+    rng = np.random.default_rng(0)
+    found = [
+        population_stability(rng.normal(size=(400, 5)), rng.normal(size=(300, 5)))
+        for _ in range(40)
+    ]
+    mean = np.mean([one.values for one in found])
+    assert mean == pytest.approx(np.mean([one.chance for one in found]), rel=0.15)
+    assert not any(one.changed for one in found)
+
+
+def test_table_text_and_picture():
+    pytest.importorskip("matplotlib").use("Agg")
+    got = population_stability(table(), time=np.arange(900), n_periods=3)
+    frame = got.to_frame()
+    assert frame.shape == (6, 5)
+    assert frame.set_index(["feature", "period"]).loc[("income", got.periods[1]), "index"] > 0.25
+    assert repr(got).splitlines()[1].split()[0] == "feature"
+    assert "income" in got._repr_html_()
+    ax = got.plot(top=2)
+    assert [line.get_label() for line in ax.get_lines()][:2] == [
+        got.names[j] for j in got.order[:2]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "either later"),
+        ({"later": table(), "time": np.arange(900)}, "either later"),
+        ({"time": np.zeros(900)}, "one moment only"),
+        ({"time": np.arange(5)}, "900"),
+        ({"time": np.arange(900), "n_periods": 1}, "n_periods"),
+        ({"later": table().drop(columns="age")}, "feature names"),
+        ({"time": np.full(900, np.nan)}, "missing|NaN"),
+    ],
+)
+def test_bad_input_gets_a_sentence(options, words):
+    with pytest.raises(ValueError, match=words):
+        population_stability(table(), **options)

@@ -1,0 +1,134 @@
+"""Weight of evidence: the formula, its invariants, pipelines, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from tamiz.data import load
+from tamiz.information import Discretiser, WeightOfEvidence
+from tests.checks import assert_every_check_passes
+from tests.naive import evidence as naive
+
+
+def loans(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += y
+    X[rng.random(X.shape) < 0.1] = np.nan
+    frame = pd.DataFrame(X, columns=["debt", "age", "noise"])
+    frame["job"] = np.where(rng.random(n) < 0.3 + 0.4 * y, "office", "sales")
+    frame.loc[::17, "job"] = None
+    return frame, y
+
+
+@pytest.mark.parametrize("bins", ["mdl", "mean_std", "width", "frequency"])
+@pytest.mark.parametrize("smoothing", [0.01, 0.5, 20.0])
+def test_weights_and_values_follow_the_formula(bins, smoothing):
+    frame, y = loans()
+    got = WeightOfEvidence(bins, smoothing=smoothing).fit(frame, y)
+    codes = Discretiser(bins).fit(frame, y).transform(frame).to_numpy()
+    for j, column in enumerate(codes.T.tolist()):
+        want = naive.weights(column, y.tolist(), smoothing)
+        np.testing.assert_allclose(
+            got.transform(frame)[:, j], [want[b] for b in column], atol=1e-12
+        )
+        value = naive.information_value(column, y.tolist(), smoothing)
+        assert got.information_values_[j] == pytest.approx(value, abs=1e-12)
+
+
+def test_the_other_class_turns_the_signs():
+    frame, y = loans()
+    one, other = WeightOfEvidence().fit(frame, y), WeightOfEvidence(positive=0).fit(frame, y)
+    np.testing.assert_allclose(one.transform(frame), -other.transform(frame))
+    np.testing.assert_allclose(one.information_values_, other.information_values_)
+    assert (one.positive_, other.positive_) == (1, 0)
+
+
+def test_monotone_weights_rise_or_fall_and_lose_information():
+    data = load("hmeq")
+    free = WeightOfEvidence("frequency", n_bins=12).fit(data.X, data.y)
+    held = WeightOfEvidence("frequency", n_bins=12, monotone=True).fit(data.X, data.y)
+    merged = 0
+    for one, other, cuts in zip(free.weights_, held.weights_, held.cuts_, strict=True):
+        steps = np.diff(other[:-1])
+        assert (steps >= 0).all() or (steps <= 0).all()
+        assert len(other) == len(cuts) + 2
+        merged += len(one) - len(other)
+    assert merged > 10
+    assert (held.information_values_ <= free.information_values_ + 1e-12).all()
+    total = np.array([part.sum() for part in held.counts_])
+    np.testing.assert_array_equal(total, len(data.y))
+
+
+def test_monotone_bins_are_the_best_of_all_merges_that_rise():
+    """Pooling gives the isotonic fractions: at most as many bins as any other rising merge."""
+    frame, y = loans()
+    held = WeightOfEvidence("frequency", n_bins=6, monotone=True).fit(frame[["debt"]], y)
+    rates = held.counts_[0][:-1, 1] / held.counts_[0][:-1].sum(axis=1)
+    from sklearn.isotonic import IsotonicRegression
+
+    free = WeightOfEvidence("frequency", n_bins=6).fit(frame[["debt"]], y).counts_[0][:-1]
+    sizes, place = free.sum(axis=1), np.arange(len(free))
+    fitted = IsotonicRegression().fit_transform(place, free[:, 1] / sizes, sample_weight=sizes)
+    np.testing.assert_allclose(np.unique(fitted.round(12)), rates, atol=1e-10)
+
+
+def test_integer_weights_are_repeated_rows():
+    frame, y = loans()
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    for bins in ("mdl", "frequency"):
+        got = WeightOfEvidence(bins).fit(frame, y, sample_weight=weight)
+        want = WeightOfEvidence(bins).fit(frame.iloc[rows], y[rows])
+        np.testing.assert_allclose(got.transform(frame), want.transform(frame), atol=1e-12)
+
+
+def test_what_fit_did_not_see_says_nothing():
+    frame, y = loans()
+    whole = frame.fillna({"debt": 0.0, "age": 0.0, "noise": 0.0, "job": "office"})
+    got = WeightOfEvidence().fit(whole, y)
+    new = whole.iloc[:3].assign(debt=np.nan, job="pilot")
+    np.testing.assert_array_equal(got.transform(new)[:, [0, 3]], 0.0)
+
+
+def test_in_pipelines_and_as_frames():
+    frame, y = loans()
+    model = make_pipeline(WeightOfEvidence(), LogisticRegression())
+    assert model.fit(frame, y).score(frame, y) > 0.6
+    table = WeightOfEvidence().set_output(transform="pandas").fit_transform(frame, y)
+    assert list(table.columns) == list(frame.columns)
+    there = pl.from_pandas(frame)
+    np.testing.assert_array_equal(WeightOfEvidence().fit(there, y).transform(there), table)
+
+
+def test_the_table_of_bins():
+    frame, y = loans()
+    got = WeightOfEvidence().fit(frame, y)
+    table = got.to_frame()
+    assert set(table["feature"]) == set(frame.columns)
+    assert set(table.loc[table["feature"] == "job", "bin"]) == {"office", "sales", "missing"}
+    np.testing.assert_allclose(
+        table.groupby("feature", sort=False)["value"].sum(), got.information_values_
+    )
+    assert (table.groupby("feature")["rows"].sum() == len(y)).all()
+
+
+def test_bad_input_gets_a_sentence():
+    frame, y = loans()
+    with pytest.raises(ValueError, match="compares two classes, and y has 3"):
+        WeightOfEvidence().fit(frame, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="positive is 'bad'"):
+        WeightOfEvidence(positive="bad").fit(frame, y)
+    with pytest.raises(ValueError, match="one class only"):
+        WeightOfEvidence().fit(frame, np.zeros(len(y)))
+
+
+@pytest.mark.parametrize("options", [{}, {"bins": "frequency", "monotone": True}])
+def test_every_check_passes(options):
+    assert_every_check_passes(WeightOfEvidence(**options))
