@@ -78,9 +78,9 @@ def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
 
     All cases of what is in ``ALL_CASES`` stay, and every test of a file beside the folders. In the
     other folders, where our own arithmetic is tested, stay those that say a name of ``OTHERS``,
-    scikit-learn's checks (so many of each class of estimators), and the first test of each file. That
-    all is compiled, and agrees with plain loops, is seen by these and by a fit of every estimator to
-    every kind of table (``cli/test_compile.py``).
+    scikit-learn's checks (so many of each class of estimators), and the first test of each file.
+    That all is compiled, and agrees with plain loops, is seen by these and by a fit of every
+    estimator to every kind of table (``cli/test_compile.py``).
     """
     functions: dict[Any, list[pytest.Item]] = {}
     files = set()
