@@ -205,6 +205,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stands in for ``time.perf_counter``; it stands still until a test moves it."""
+    import_module("numba.core.event")  # keeps the clock that it finds, and looks at it often
     clock = Clock()
     monkeypatch.setattr(time, "perf_counter", clock)
     return clock
