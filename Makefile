@@ -17,6 +17,8 @@ COMPILED    := .numba-cache
 PIP := -m pip --disable-pip-version-check --quiet --quiet
 # The pip of an older Python does not know the groups of pyproject.toml.
 GROUPS_PIP := install "pip>=25.1"
+# Python translates what is imported, a quarter of what is installed, when it is imported.
+FOR_WORK := install --no-compile
 # What the tests, the gallery and the benchmarks need: groups of pyproject.toml, then tamiz with extras.
 FOR_TESTS := --group test --editable ".[dask,frames,plot]"
 FOR_DOCS  := --group docs --editable ".[frames,plot]"
@@ -79,8 +81,8 @@ compiled: $(COMPILED)/.all  ## every function of the package compiled, for tests
 translated: $(TEST_VENV)/.stamp
 	-@$(TEST_VENV)/bin/python -m pytest -qq --collect-only $(PYTEST_ARGS) >/dev/null 2>&1
 
-# What depends on versions: every test, but of those about our own arithmetic one case each
-# (tests/conftest.py says which) and few examples of hypothesis. No doctests: they show what current
+# What depends on versions: of our own arithmetic the tests that are about other packages, one case
+# each (tests/conftest.py says which), and few examples of hypothesis. No doctests: they show what current
 # versions print. No slow tests: `make test` runs them. No browser: it is newer than what its lowest
 # driver knows.
 test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with the lowest versions pyproject.toml names
@@ -138,7 +140,7 @@ $(TEST_VENV)/.stamp: pyproject.toml | check-python
 	@echo "Building $(TEST_VENV) (once; a minute or two)"
 	@"$(PYTHON)" -m venv --clear $(TEST_VENV)
 	@$(TEST_VENV)/bin/python $(PIP) $(GROUPS_PIP)
-	@$(TEST_VENV)/bin/python $(PIP) install --group lint $(FOR_TESTS)
+	@$(TEST_VENV)/bin/python $(PIP) $(FOR_WORK) --group lint $(FOR_TESTS)
 	@touch $@
 
 $(LOWEST_VENV)/.stamp: pyproject.toml tools/lowest.py | check-lowest-python
@@ -146,7 +148,7 @@ $(LOWEST_VENV)/.stamp: pyproject.toml tools/lowest.py | check-lowest-python
 	@"$(LOWEST_PYTHON)" -m venv --clear $(LOWEST_VENV)
 	@"$(LOWEST_PYTHON)" tools/lowest.py dask frames plot test > $(LOWEST_VENV)/lowest.txt
 	@$(LOWEST_VENV)/bin/python $(PIP) $(GROUPS_PIP)
-	@$(LOWEST_VENV)/bin/python $(PIP) install --constraint $(LOWEST_VENV)/lowest.txt $(FOR_TESTS)
+	@$(LOWEST_VENV)/bin/python $(PIP) $(FOR_WORK) --constraint $(LOWEST_VENV)/lowest.txt $(FOR_TESTS)
 	@touch $@
 
 # A real installation, not an editable one, with the bare dependencies: what a user gets.
@@ -165,7 +167,7 @@ $(DOCS_VENV)/.stamp: pyproject.toml | check-python
 	@echo "Building $(DOCS_VENV) (once; a minute or two)"
 	@"$(PYTHON)" -m venv --clear $(DOCS_VENV)
 	@$(DOCS_VENV)/bin/python $(PIP) $(GROUPS_PIP)
-	@$(DOCS_VENV)/bin/python $(PIP) install $(FOR_DOCS)
+	@$(DOCS_VENV)/bin/python $(PIP) $(FOR_WORK) $(FOR_DOCS)
 	@touch $@
 
 # The gallery looks only at the text of an example: after a change of the source all are run again.

@@ -79,9 +79,9 @@ def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
 
     All cases of what is in ``ALL_CASES`` stay, and every test of a file beside the folders. In the
     other folders, where our own arithmetic is tested, stay those that say a name of ``OTHERS``,
-    scikit-learn's checks (so many of each class of estimators), and the first test of each file. That
-    all is compiled, and agrees with plain loops, is seen by these and by a fit of every estimator to
-    every kind of table (``cli/test_compile.py``).
+    scikit-learn's checks (so many of each class of estimators), and the first test of each file.
+    That all is compiled, and agrees with plain loops, is seen by these and by a fit of every
+    estimator to every kind of table (``cli/test_compile.py``).
     """
     functions: dict[Any, list[pytest.Item]] = {}
     files = set()
@@ -209,6 +209,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stands in for ``time.perf_counter``; it stands still until a test moves it."""
+    import_module("numba.core.event")  # keeps the clock that it finds, and looks at it often
     clock = Clock()
     monkeypatch.setattr(time, "perf_counter", clock)
     return clock

@@ -242,6 +242,7 @@ def test_folders_files_and_columns_may_have_any_letters(tmp_path, capsys):
 # ------------------------------------------------------------------------------------- our files
 
 
+@pytest.mark.ours
 def test_names_of_files_are_possible_everywhere():
     names = [path.relative_to(ROOT).as_posix() for path in project_files()]
     assert len({name.casefold() for name in names}) == len(names)
@@ -279,6 +280,7 @@ def without_encoding(tree: ast.Module) -> list[int]:
     return found
 
 
+@pytest.mark.ours
 def test_text_is_read_and_written_in_an_encoding_that_is_named():
     found = [
         f"{path.relative_to(ROOT)}:{line}"
@@ -289,6 +291,7 @@ def test_text_is_read_and_written_in_an_encoding_that_is_named():
     assert not found, "\n".join(found)
 
 
+@pytest.mark.ours
 def test_a_missing_encoding_would_be_found():
     bad = "open(a)\nopen(a, 'w')\npath.read_text()\np.write_text(t)\nopen(a, mode='x')"
     assert without_encoding(ast.parse(bad)) == [1, 2, 3, 4, 5]

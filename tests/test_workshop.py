@@ -193,8 +193,8 @@ def items_of(file: str, test: str, n: int, **params: object) -> list[SimpleNames
     ]
 
 
-def test_fewer_cases_are_spread_over_all_and_every_test_stays():
-    many, few = items_of("qp/test_a.py", "many", 10), items_of("qp/test_a.py", "few", 3)
+def test_fewer_cases_are_spread_over_all():
+    many, few = items_of("test_a.py", "many", 10), items_of("test_a.py", "few", 3)
     assert list(fewer_cases([*many, *few], 3)) == [many[0], many[4], many[9], *few]
     assert list(fewer_cases(many, 1)) == many[:1]
     frames = items_of("data/test_a.py", "frames", 10)
@@ -203,6 +203,16 @@ def test_fewer_cases_are_spread_over_all_and_every_test_stays():
     ours = items_of("qp/test_a.py", "every_check", 4, machine=1.0)
     others = items_of("qp/test_a.py", "every_check", 4, machine="a")
     assert list(fewer_cases([*ours, *others], 1)) == [ours[0], others[0]]
+
+
+def test_of_our_own_arithmetic_stays_what_is_about_other_packages():
+    file = "qp/test_a.py"
+    first, own, frames, named = (items_of(file, name, 1) for name in ("a", "b", "c", "pipeline"))
+    own[0].function, frames[0].function = lambda table: table, lambda frame: [frame for _ in "a"]
+    assert list(fewer_cases([*first, *own, *frames, *named], 1)) == [*first, *frames, *named]
+    for everything in ("data/test_a.py", "test_a.py"):
+        both = [*items_of(everything, "a", 1), *items_of(everything, "b", 1)]
+        assert list(fewer_cases(both, 1)) == both
 
 
 def test_another_order_keeps_the_tests_of_a_file_together(monkeypatch):

@@ -128,7 +128,7 @@ def test_rows_without_the_target_are_not_counted_as_wrong(capsys):
 
 @pytest.mark.ours
 def test_a_budget_ends_a_run_without_failure_and_noise_gives_no_model(capsys, clock):
-    clock.step = 0.04
+    clock.step = 0.02
     many = ["-m", "fisher", "--repeats", "300", "--cv", "2", "-j", "1", "--sizes", "1,2"]
     code, out, err = run(capsys, "select", "t.csv", *many, "--time-budget", "15", "--json")
     found = valid("select", out)

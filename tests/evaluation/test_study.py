@@ -20,7 +20,7 @@ from tamiz.tree import CARTClassifier
 
 pytestmark = pytest.mark.ours
 
-QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1}
+QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1, "fdr": None}  # test_standing.py is about the rest
 
 
 def dataset(X, y, **more):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -248,6 +249,26 @@ class TestTeam:
         np.testing.assert_array_equal(together.b, alone.b)
         assert sum(call.args[-1] for call in tried) == 2
         assert sum(call.args[-1] for call in used) >= 198
+
+    def test_half_of_the_threads_are_used_where_all_of_them_are_slower(self, monkeypatch, limits):
+        monkeypatch.setenv("OMP_NUM_THREADS", "4")
+        limits(descent, _TEAM_VARIABLES=100, _TEAM_THREADS=2, _SHARE_COST=20, _TRIAL_STEPS=2)
+        clock, steps = SimpleNamespace(now=0.0), {1: 0, 2: 0, 4: 0}
+
+        def timed(parts, *given):
+            done = (run_pairs if parts == 1 else partial(run_pairs_in_team, parts))(*given)
+            steps[parts] += done[1]
+            clock.now += done[1] * {1: 0.03, 2: 0.01, 4: 0.02}[parts]
+            return done
+
+        limits(descent, perf_counter=lambda: clock.now, run_pairs=partial(timed, 1))
+        limits(descent, run_pairs_in_team=timed)
+        problem, point = pair_steps(n=400)
+        alone, together = point(), point()
+        expected = run_pairs(*problem, alone, 1e-2, 200)
+        assert descent.Descent(problem[0], 1).run(together, 1e-2, 200) == expected
+        np.testing.assert_array_equal(together.b, alone.b)
+        assert steps == {1: 2, 2: 196, 4: 2}
 
 
 class TestRowCache:

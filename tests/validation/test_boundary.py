@@ -137,11 +137,13 @@ def by_place():
                 yield f"{path.relative_to(SRC).as_posix()}:{function.name}", condition
 
 
+@pytest.mark.ours
 def test_no_function_outside_of_validation_checks_what_an_argument_may_be():
     found = [f"{place}: if {condition}" for place, condition in by_place() if place not in FACTS]
     assert not found, "declare these with tamiz.validation.checked:\n" + "\n".join(found)
 
 
+@pytest.mark.ours
 def test_every_fact_that_is_listed_is_there():
     assert {place for place, _ in by_place()} >= set(FACTS)
 
@@ -157,6 +159,7 @@ def sentences(tree):
             yield from filter(SENTENCE.search, map(ast.unparse, texts))
 
 
+@pytest.mark.ours
 def test_arguments_that_a_parser_refuses_are_refused_through_validation():
     found = [
         f"{path.relative_to(SRC)}: {text}"

@@ -108,10 +108,11 @@ class Descent:
 
 
 class _Pairs:
-    """Pair steps by one thread or by a team of them, whichever was faster when last tried.
+    """Pair steps by one thread, half of them or all, whichever was faster when last tried.
 
     The steps are the same to the bit. Threads of a team do not sleep between passes, so on cores
-    that others use as well a team can be slower than one thread alone.
+    that others use as well a team can be slower than one thread alone; and where passes are short,
+    more threads have more to wait for.
     """
 
     def __init__(self, K: np.ndarray, copies: int):
@@ -126,16 +127,17 @@ class _Pairs:
         most = min(n_threads(), int((size / _SHARE_COST) ** 0.5))
         if size < _TEAM_VARIABLES or most < _TEAM_THREADS:
             return self._steps(1, point, tol, max_steps)
+        teams = [1, *(parts for parts in (most // 2, most) if parts >= _TEAM_THREADS)]
         if most not in self.seconds:
             for parts in (1, most):  # compiles or loads, if need be
                 self._steps(parts, point, tol, 0)
-            self.seconds = {1: 0.0, most: 0.0}
+            self.seconds = dict.fromkeys(teams, 0.0)
         total = 0
         while True:
             trial = self.runs % _TRIAL_EVERY
             steps = max_steps - total
-            if trial < 2:
-                parts, steps = (1, most)[trial], min(steps, _TRIAL_STEPS)
+            if trial < len(teams):
+                parts, steps = teams[trial], min(steps, _TRIAL_STEPS)
             else:
                 parts = min(self.seconds, key=self.seconds.__getitem__)
             start = perf_counter()
