@@ -50,6 +50,8 @@ from tamiz.solvers.composite.quadratic import (
 )
 
 _FIRST = 20  # features of the first working set, at least
+#: And at most. Most features that pull in the beginning do not once a few have their weights.
+_MOST_FIRST = 60
 _NEAR = 0.1  # fraction of the certificate over all to which a working set is solved
 _HALVINGS = 40
 _ROUNDING = 1e-14
@@ -167,7 +169,7 @@ def _search_columns(
                 nearness = np.where(lam > 0, np.abs(found.g) / lam, np.inf)
             nearness[used] = np.inf
             pulling = int(np.count_nonzero(nearness > 1.0))
-            size = min(p, max(_FIRST, 2 * int(used.sum()), min(pulling, 10 * _FIRST), size))
+            size = min(p, max(_FIRST, 2 * int(used.sum()), min(pulling, _MOST_FIRST), size))
             if stalled:
                 size = min(p, 2 * size)
             if 1.3 * size > p:
