@@ -51,6 +51,7 @@ from tamiz.pictures import without_name_warnings
 from tamiz.runtime.progress import Progress
 from tamiz.svm.kernel_machine import KernelExpansion
 from tamiz.validation import (
+    TOO_LARGE,
     as_samples,
     checked,
     estimator_with,
@@ -170,7 +171,10 @@ def shapley_values(
             half = n_permutations // 2
             if len(given) > half:
                 given = given[rng.choice(len(given), half, replace=False)]
-            values, base, error = _sampled(function, table, given, half, rng, progress)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values, base, error = _sampled(function, table, given, half, rng, progress)
+    if not (np.isfinite(values).all() and np.isfinite(base).all()):
+        raise ValueError(TOO_LARGE)
     outputs = outputs if len(outputs) == values.shape[2] else names_of_outputs(values.shape[2])
     level: Any = base
     if values.shape[2] == 1:
