@@ -536,6 +536,11 @@ def test_degrees_of_any_size(tmp_path):
     np.testing.assert_allclose(found, expected + machine.intercept_, rtol=1e-6, atol=1e-6)
 
 
+def test_a_tolerance_in_single_precision():
+    machine = SVC(tol=np.float32(0.5)).fit(X, Y, np.full(12, 1e90))
+    assert np.isfinite(machine.dual_coef_).all()
+
+
 def test_relevance_and_knockoffs_that_are_no_numbers():
     refused("relevance=.* must hold numbers", QPFS(relevance={0: 0}).fit, X, Y)
     refused("knockoffs=.* must hold numbers", Knockoffs(knockoffs={0: 1.0}).fit, X, Y)
