@@ -125,6 +125,13 @@ def test_nothing_is_said_without_time_or_rows():
     assert find_standing(setting, found, "fisher", 0.1, 0.0, None) is None
 
 
+def test_methods_that_there_is_no_time_for_are_named():
+    found, setting = compared(*signal(), ["fisher", "welch"])
+    found.select_seconds[1] = 1e6  # as by a clock that jumped
+    standing = find_standing(setting, found, "fisher", 0.1, 60.0, None)
+    assert list(standing.frequencies) == ["fisher"] and standing.left_out == ["welch"]
+
+
 @pytest.fixture(scope="module")
 def study():
     X, y = signal()

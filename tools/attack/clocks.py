@@ -95,6 +95,8 @@ class Clocks(Campaign):
                 return _quietly(job, path)
 
         answer = run(under_wild_clocks, folder)
+        if broken and "there was no time" in str(answer):
+            return "cut short with all clocks set back, and said so"
         assert same(answer, self.whole[name]), f"{name}: another answer"
         return "ended with its answer"
 

@@ -54,6 +54,7 @@ from tamiz.kernels.shapley import (
 from tamiz.pictures import without_name_warnings
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
+    TOO_LARGE,
     checked,
     estimator_with,
     integer_from,
@@ -169,7 +170,10 @@ def shapley_values(
             half = n_permutations // 2
             if len(given) > half:
                 given = given[rng.choice(len(given), half, replace=False)]
-            values, base, error = _sampled(function, table, given, half, rng, progress)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values, base, error = _sampled(function, table, given, half, rng, progress)
+    if not (np.isfinite(values).all() and np.isfinite(base).all()):
+        raise ValueError(TOO_LARGE)
     outputs = outputs if len(outputs) == values.shape[2] else names_of_outputs(values.shape[2])
     level: Any = base
     if values.shape[2] == 1:

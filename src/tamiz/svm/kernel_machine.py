@@ -205,8 +205,8 @@ class KernelMachine(MachinePlot, BaseEstimator):
         X = self._measured(X)
         if self.kernel_.compares_text:
             return self._gram_of_texts(X)
-        dtype = None
-        if min(self.tol, 10.0 * self.tol / (largest + 1e-300)) < 1e-4:
+        dtype, tol = None, float(self.tol)
+        if min(tol, 10.0 * tol / (largest + 1e-300)) < 1e-4:
             dtype = np.float64 if 8 * n**2 <= float(self.cache_mb) * 2**20 else None
         if not self.kernel_.always_mercer:
             warn_if_indefinite(self.kernel_, X)

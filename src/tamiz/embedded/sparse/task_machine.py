@@ -140,8 +140,8 @@ class TaskMachine(TaskSelector, SparseLinearMachine, RegressorPlot):
             return super()._problem(X, side, C)
         unit = spread_of(side, C) if self.scale_target else 1.0
         self.epsilon_ = unit * float(self.epsilon)
-        level = float(np.median(side))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            level = float(np.median(side))
             beyond = (side - level) / unit
         if not np.isfinite(beyond).all():
             raise ValueError("y has values whose differences are beyond what float64 holds.")

@@ -588,6 +588,11 @@ def _add_standing(study: Study, setting: Setting, given: Any, budget: float | No
             "Features to stand behind were not looked for: there was no time, or a class has too "
             "few rows or groups for two halves."
         )
+    elif study.standing.left_out:
+        names = ", ".join(study.standing.left_out)
+        study.notes.append(
+            f"For features to stand behind {names} could not be asked: there was no time."
+        )
 
 
 def _settle_judges(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:

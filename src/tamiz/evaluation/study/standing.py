@@ -67,6 +67,8 @@ class Standing:
         Positions of the features that one can stand behind, the most frequent first.
     agreed : list of int
         Features that each family of methods has in most halves, by their mean frequency.
+    left_out : list of str
+        Methods that were not asked, since that would have taken too long.
     """
 
     fdr: float
@@ -77,6 +79,7 @@ class Standing:
     bound: float = 0.0
     features: list[int] = field(default_factory=list)
     agreed: list[int] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def families(self) -> dict[str, list[str]]:
@@ -148,10 +151,10 @@ def find_standing(
     work = StudyHalves.of(setting)
     if work is None or setting.n_features < 2:
         return None
-    order = _asked(setting, found, lead, seconds)
+    order, left_out = _asked(setting, found, lead, seconds)
     if not order:
         return None
-    standing = Standing(fdr, 2 * PAIRS)
+    standing = Standing(fdr, 2 * PAIRS, left_out=left_out)
     found_entries: dict[str, np.ndarray] = {}
     with Progress("halves of the rows", verbose) as progress:
         for name in order:
@@ -165,11 +168,13 @@ def find_standing(
     return standing
 
 
-def _asked(setting: Setting, found: Comparison, lead: str, seconds: float) -> list[str]:
+def _asked(
+    setting: Setting, found: Comparison, lead: str, seconds: float
+) -> tuple[list[str], list[str]]:
     """The methods that are asked: ``lead`` first, then by the time that they took.
 
     Those that are known to be slow on such a table are left out; and where all of them together
-    would still take too long, the slowest.
+    would still take too long, the slowest, which are returned as well.
     """
     n, p = len(setting.y) / 2, setting.n_features
     by_pairs_of_rows = ("relief", "relieff", "rrelieff", "rfe")
@@ -183,9 +188,12 @@ def _asked(setting: Setting, found: Comparison, lead: str, seconds: float) -> li
         work = max(work, float(p) ** 3) if name == "qpfs" else work
         if METHODS[name].family != "wrapper" and work <= _MOST_WORK:
             costs[name] = 2 * PAIRS * _OF_A_SPLIT * float(np.median(taken))
+    left_out = []
     while costs and sum(costs.values()) > seconds:  # the recommended method is the last to go
-        del costs[max(costs, key=lambda name: (name != lead, costs[name]))]
-    return sorted(costs, key=lambda name: (name != lead, costs[name]))
+        slowest = max(costs, key=lambda name: (name != lead, costs[name]))
+        del costs[slowest]
+        left_out.append(slowest)
+    return sorted(costs, key=lambda name: (name != lead, costs[name])), left_out
 
 
 def _conclude(standing: Standing, found: dict[str, np.ndarray]) -> None:
