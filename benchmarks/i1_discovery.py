@@ -24,7 +24,8 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.common import print_table, row
 from tamiz.data import load
 from tamiz.discovery import Knockoffs, Shadows
-from tamiz.discovery.knockoffs.gaussian import mvr, mvr_objective, shrunk_correlations
+from tamiz.discovery.knockoffs.estimates import shrunk_correlations
+from tamiz.discovery.knockoffs.gaussian import mvr, mvr_objective
 
 
 def processor(function: Callable[[], Any]) -> tuple[float, Any]:
