@@ -1,4 +1,4 @@
-"""Row I1: Shadows beside BorutaPy, the differences of MVR knockoffs beside knockpy, and rates.
+"""Row I1: Shadows beside BorutaPy, knockoffs beside knockpy and hidimstat, and rates.
 
 Shadows and BorutaPy (a forest of depth 5, its own number of trees) on 569 x 30 and 2,600 x 500, in
 processor seconds, each with one worker. Agreement: no feature that one accepts is rejected by the
@@ -24,7 +24,8 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.common import print_table, row
 from tamiz.data import load
 from tamiz.discovery import Knockoffs, Shadows
-from tamiz.discovery.knockoffs.gaussian import mvr, mvr_objective, shrunk_correlations
+from tamiz.discovery.knockoffs.estimates import shrunk_correlations
+from tamiz.discovery.knockoffs.gaussian import mvr, mvr_objective
 
 
 def processor(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -86,6 +87,47 @@ def differences(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def selections(quick: bool) -> list[dict[str, Any]]:
+    """Knockoffs and the selection by them, beside whole selections of other packages."""
+    rows = []
+    for n, p in ((500, 100),) if quick else ((500, 100), (1000, 300)):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, p))
+        X[:, 1:] += 0.6 * X[:, :-1]
+        y = X[:, :10].sum(axis=1) + 2 * rng.normal(size=n)
+        for statistic, name, peer in (
+            ("linear", "knockpy, ridge", lambda X=X, y=y: _knockpy("ridge", X, y)),
+            ("lasso", "knockpy, lasso", lambda X=X, y=y: _knockpy("lasso", X, y)),
+            ("lasso", "hidimstat, lasso", lambda X=X, y=y: _hidimstat(X, y)),
+        ):
+            made = Knockoffs(statistic, fdr=0.2, random_state=0)
+            try:
+                peer_s, chosen = processor(peer)
+            except ImportError:
+                continue
+            made.fit(X[:, :20], y)  # compiles
+            ours_s, found = processor(lambda made=made, X=X, y=y: made.fit(X, y))
+            note = f"{int(found.support_[:10].sum())} of 10 found, peer's {int(chosen[:10].sum())}"
+            workload = f"Knockoffs {statistic}, {n:,} x {p}"
+            rows.append(row("I1", workload, name, ours_s, peer_s, 10.0, None, note))
+    return rows
+
+
+def _knockpy(statistic: str, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    from knockpy import KnockoffFilter
+
+    made = KnockoffFilter(ksampler="gaussian", fstat=statistic, knockoff_kwargs={"method": "mvr"})
+    return np.asarray(made.forward(X, y, fdr=0.2)) > 0
+
+
+def _hidimstat(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    from hidimstat import ModelXKnockoff
+
+    made = ModelXKnockoff(random_state=0)
+    made.fit_importance(X, y)
+    return np.asarray(made.fdr_selection(fdr=0.2)).ravel() > 0
+
+
 def rates(
     n_tables: int = 100, statistics: tuple[str, ...] = ("linear", "lasso", "rbf", "forest", "auc")
 ) -> None:
@@ -116,6 +158,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     quick = "--quick" in sys.argv[1:]
     print_table(differences(quick))
+    print_table(selections(quick))
     print_table(shadows(quick))
     if "--rates" in sys.argv[1:]:
         rates(20 if quick else 100)

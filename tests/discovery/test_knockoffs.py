@@ -364,3 +364,27 @@ def test_interruption_keeps_the_draws_that_are_done():
 
 def test_estimator_checks():
     assert_every_check_passes(Knockoffs())
+
+
+def test_knockoffs_that_miss_what_neighbours_share_are_reported():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 800))
+    for j in range(1, 800):
+        X[:, j] = 0.6 * X[:, j - 1] + 0.8 * X[:, j]
+    y = X[:, :20].sum(axis=1) + rng.normal(size=600)
+    with pytest.warns(UserWarning, match="a correlation is off by 0.*use method='mvr' or 'equi'"):
+        found = Knockoffs("pearson", method="lowrank", random_state=0).fit(X, y)
+    quality = found.quality_
+    assert quality.largest > 1.5 * quality.expected_largest
+    assert max(quality.own_moments, quality.cross_moments) < 2 * quality.expected  # says nothing
+    exact = Knockoffs("pearson", method="equi", random_state=0).fit(X[:, :200], y).quality_
+    assert exact.largest < 1e-6
+
+
+def test_nothing_is_selected_with_a_sentence_that_counts():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 15)), rng.normal(size=120)
+    with pytest.warns(UserWarning, match="No feature is selected") as told:
+        found = Knockoffs("pearson", fdr=0.2, n_copies=5, random_state=1).fit(X, y)
+    assert not found.support_.any() and "at least 1 features" not in found.message_
+    assert "with 0 features" not in found.message_ and len(told) >= 1

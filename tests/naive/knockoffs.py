@@ -77,3 +77,24 @@ def equicorrelated(sigma, copies=1):
         else:
             high = middle
     return low
+
+
+def sparse_correlations(Z):
+    """Correlations above ``2 sqrt(log p / n)``, one by one; all shrunk if that is not regular."""
+    n, p = Z.shape
+    found = np.eye(p)
+    for i in range(p):
+        for j in range(p):
+            r = np.corrcoef(Z[:, i], Z[:, j])[0, 1]
+            if i != j and abs(r) > 2 * np.sqrt(np.log(p) / n):
+                found[i, j] = r
+    least = np.linalg.eigvalsh(found)[0]
+    if least < 0.05:  # least eigenvalue of a + (1 - a) * found
+        part = (0.05 - least) / (1 - least)
+        found = part * np.eye(p) + (1 - part) * found
+    return found
+
+
+def log_density(sigma, Z):
+    """Of standard normal rows with these correlations, twice its mean, up to a constant."""
+    return -np.linalg.slogdet(sigma)[1] - np.mean(np.sum(Z.T * np.linalg.solve(sigma, Z.T), axis=0))

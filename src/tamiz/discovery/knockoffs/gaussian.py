@@ -26,7 +26,7 @@ Let ``A = (2 Sigma - D)^{-1}``. Moving ``s_j`` by ``delta`` adds
 
 Cycling over the coordinates decreases a convex function; each step costs ``p^2`` operations.
 
-*Several copies at once* [4]_: with ``k`` knockoffs of every feature ``G`` has ``k + 1`` blocks a
+*Several copies at once* [3]_: with ``k`` knockoffs of every feature ``G`` has ``k + 1`` blocks a
 side, ``Sigma`` on the diagonal and ``Sigma - D`` elsewhere. It is orthogonally similar to ``k``
 times ``D`` and once ``(k + 1) Sigma - k D``, so that all above holds with ``c = (k + 1) / k`` in
 place of 2: ``D <= c Sigma``, and
@@ -46,7 +46,8 @@ factors.
 *Estimates*: with more than ``k + 1`` times as many rows as features the correlations are those of
 the rows, and the noise is drawn such that ``G`` holds in these rows exactly, as fixed-X knockoffs
 have it.
-Otherwise correlations are shrunk as Ledoit and Wolf derive; the estimate is then the weak point.
+Otherwise they are estimated (:mod:`tamiz.discovery.knockoffs.estimates`), which is then the weak
+point.
 
 References
 ----------
@@ -54,31 +55,30 @@ References
        dimensional controlled variable selection. JRSS B 80.
 .. [2] A. Spector, L. Janson (2022). Powerful knockoffs via minimizing reconstructability. Annals of
        Statistics 50.
-.. [3] O. Ledoit, M. Wolf (2004). A well-conditioned estimator for large-dimensional covariance
-       matrices. Journal of Multivariate Analysis 88.
-.. [4] J. R. Gimenez, J. Zou (2019). Improving the stability of the knockoff procedure: multiple
+.. [3] J. R. Gimenez, J. Zou (2019). Improving the stability of the knockoff procedure: multiple
        simultaneous knockoffs and entropy maximization. AISTATS, PMLR 89.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from tamiz.discovery.knockoffs.estimates import (
+    Factors,
+    estimated_correlations,
+    factor_correlations,
+)
 from tamiz.runtime.compiling import njit
-from tamiz.runtime.memory import require_memory
 
 #: Sweeps stop when one of them lowers the objective by less than this fraction.
 _TOL = 1e-7
 _MOST_SWEEPS = 100
 #: How far inside of its bounds ``s`` stays, as a fraction.
 _INSIDE = 1e-6
-#: Least part of the variance of a feature that is its own, and not that of the factors.
-_LEAST_OWN = 0.02
-_LESS = 'Use method="lowrank", which needs no such matrix.'
 
 
 class GaussianModel(ABC):
@@ -195,68 +195,6 @@ def _matched(noise: np.ndarray, Z: np.ndarray) -> np.ndarray:
     noise = noise - basis @ (basis.T @ noise)
     lower = linalg.cholesky(noise.T @ noise / len(Z), lower=True)
     return linalg.solve_triangular(lower, noise.T, lower=True).T
-
-
-# ------------------------------------------------------------------------------- the estimates
-
-
-_LEAST_DRAWN = 1e-6  # fraction that leaves a matrix which can be inverted
-
-
-def shrunk_correlations(Z: np.ndarray) -> tuple[np.ndarray, float]:
-    """Correlations of standardised rows, drawn towards none as Ledoit and Wolf derive.
-
-    Returns the matrix and how far it was drawn, from 0 (not at all) to 1.
-    """
-    n, p = Z.shape
-    require_memory(32 * p * p, f"The correlations of {p:,} features", _LESS)
-    raw = Z.T @ Z / n
-    away = float(np.square(raw).sum()) - p  # distance from the identity, squared: the diagonal is 1
-    # sum over samples of |z z' - raw|^2 / n^2
-    noise = (float(np.square(np.einsum("ij,ij->i", Z, Z)).sum()) / n - np.square(raw).sum()) / n
-    # of two rows alone, say, all correlations are 1: they are drawn in as far as they must be
-    fraction = 1.0 if away <= 0.0 else min(1.0, max(_LEAST_DRAWN, noise / away))
-    shrunk = (1.0 - fraction) * raw
-    np.fill_diagonal(shrunk, 1.0)
-    return shrunk, fraction
-
-
-class Factors(NamedTuple):
-    """Correlations as a few factors and own parts."""
-
-    loadings: np.ndarray  # (features, factors)
-    own: np.ndarray
-
-
-def factor_correlations(Z: np.ndarray, n_factors: int | None = None) -> Factors:
-    """Factors of standardised rows: principal components less the noise in them.
-
-    By default as many as have an eigenvalue above ``(1 + sqrt(p/n))^2``, the largest that
-    independent features would show (Marchenko and Pastur), and at most half as many as rows.
-    """
-    n, p = Z.shape
-    if p <= n:
-        values, vectors = linalg.eigh(Z.T @ Z / n)
-        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    else:
-        values, left = linalg.eigh(Z @ Z.T / n)
-        values, left = np.maximum(values[::-1], 0.0), left[:, ::-1]
-        scale = np.sqrt(n * np.maximum(values, np.finfo(float).tiny))
-        vectors = (Z.T @ left) / scale
-    most = max(1, min(n, p) // 2)
-    if n_factors is None:
-        k = int((values > (1.0 + np.sqrt(p / n)) ** 2).sum())
-    else:
-        k = n_factors
-    k = min(max(k, 1), most)
-    noise = max(0.0, (p - float(values[:k].sum())) / max(1, p - k))
-    loadings = vectors[:, :k] * np.sqrt(np.maximum(values[:k] - noise, 0.0))
-    common = np.square(loadings).sum(axis=1)
-    ceiling = 1.0 - _LEAST_OWN
-    loadings *= np.sqrt(np.where(common > ceiling, ceiling / np.maximum(common, 1e-300), 1.0))[
-        :, None
-    ]
-    return Factors(np.ascontiguousarray(loadings), 1.0 - np.square(loadings).sum(axis=1))
 
 
 # ------------------------------------------------------------------------------- the differences
@@ -414,11 +352,11 @@ def gaussian_model(
     notes = {"covariance": "given"}
     matched = False
     if sigma is None:
-        sigma, fraction = shrunk_correlations(Z)
-        notes = {"covariance": "Ledoit-Wolf", "shrinkage": fraction}
-        raw = Z.T @ Z / len(Z)
-        enough = len(Z) > (n_copies + 1) * Z.shape[1] + 1
-        if enough and linalg.eigvalsh(raw, subset_by_index=[0, 0])[0] > 1e-6:
-            sigma, notes, matched = raw, {"covariance": "sample"}, True
+        if len(Z) > (n_copies + 1) * Z.shape[1] + 1:
+            raw = Z.T @ Z / len(Z)
+            if linalg.eigvalsh(raw, subset_by_index=[0, 0])[0] > 1e-6:
+                sigma, notes, matched = raw, {"covariance": "sample"}, True
+        if sigma is None:
+            sigma, notes = estimated_correlations(Z)
     s = (mvr if method == "mvr" else equicorrelated)(sigma, n_copies)
     return DenseModel(sigma, s, matched, n_copies), notes

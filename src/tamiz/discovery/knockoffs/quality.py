@@ -36,6 +36,12 @@ class KnockoffQuality:
     expected : float
         What both would be about by chance for this number of samples, from knockoffs without a
         fault.
+    largest : float
+        Largest difference of both kinds, of any pair of features: where it is far above
+        ``expected_largest``, knockoffs miss what neighbours have in common, which a mean over all
+        pairs does not show.
+    expected_largest : float
+        What it would be about by chance.
     energy_pvalue : float
         p-value of a permutation test (energy distance, at most 400 rows): half of the rows with
         features and knockoffs as they are, half with a random half of the pairs swapped. Small
@@ -49,13 +55,16 @@ class KnockoffQuality:
     cross_moments: float
     expected: float
     energy_pvalue: float
+    largest: float = 0.0
+    expected_largest: float = 0.0
 
     def __repr__(self) -> str:
         return (
             f"<KnockoffQuality: mean correlation with the knockoff "
             f"{number(float(np.mean(self.correlation)))}, moments off by "
             f"{number(self.own_moments)} and {number(self.cross_moments)} "
-            f"(about {number(self.expected)} by chance), "
+            f"(about {number(self.expected)} by chance), at most by {number(self.largest)} "
+            f"(about {number(self.expected_largest)}), "
             f"energy test p = {pvalue_text(self.energy_pvalue)}>"
         )
 
@@ -81,16 +90,20 @@ def measure_quality(
     correlation = np.ones(p)
     Z, T = (_standardised(part[:, varies]) for part in (X, copies))
     correlation[varies] = np.einsum("ij,ij->j", Z, T) / n
-    own = cross = 0.0
+    own = cross = largest = 0.0
+    pairs = 1.0
     if len(varies) > 1:
         looked_at = np.sort(random.permutation(len(varies))[:1000])
         A, B = Z[:, looked_at], T[:, looked_at]
         among = A.T @ A / n
         apart = ~np.eye(len(looked_at), dtype=bool)
-        own = float(np.sqrt(np.mean(np.square(B.T @ B / n - among)[apart])))
-        cross = float(np.sqrt(np.mean(np.square(A.T @ B / n - among)[apart])))
+        off = (B.T @ B / n - among)[apart], (A.T @ B / n - among)[apart]
+        own, cross = (float(np.sqrt(np.mean(np.square(one)))) for one in off)
+        largest, pairs = float(max(np.abs(one).max() for one in off)), 2.0 * off[0].size
     pvalue = energy_test(Z, T, random) if len(varies) else 1.0
-    return KnockoffQuality(names, correlation, own, cross, float(np.sqrt(2.0 / n)), pvalue)
+    chance = float(np.sqrt(2.0 / n))
+    most = chance * float(np.sqrt(2.0 * np.log(max(pairs, 2.0))))
+    return KnockoffQuality(names, correlation, own, cross, chance, pvalue, largest, most)
 
 
 def energy_test(Z: np.ndarray, T: np.ndarray, random: np.random.Generator) -> float:

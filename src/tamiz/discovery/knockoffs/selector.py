@@ -102,8 +102,8 @@ class Knockoffs(Selector):
     covariance : array of shape (n_features, n_features) or None, default=None
         Covariances of the features, if they are known. By default they are estimated: those of
         the samples if these are more than the features and all their knockoffs, which then match
-        them exactly; else Ledoit and Wolf's shrinkage, with a rate that may be exceeded somewhat.
-        "lowrank" estimates factors.
+        them exactly; else the one of four estimates that fits left-out samples best, with a rate
+        that may be exceeded somewhat. "lowrank" estimates factors.
     n_factors : int or None, default=None
         Number of factors of "lowrank"; by default those that independent features would not show.
     marginals : {"auto", "gaussian", "empirical"}, default="auto"
@@ -160,8 +160,9 @@ class Knockoffs(Selector):
 
     Notes
     -----
-    Groups of features are not implemented. Sample weights are not taken: the guarantee is about
-    samples drawn alike.
+    The features are judged one by one: groups of features, with knockoffs of whole groups, are not
+    offered. Take one number for each group, such as its mean or its first component, or choose one
+    feature of each. Sample weights are not taken: the guarantee is about samples drawn alike.
 
     Of columns with the same values none says anything given the others. The first of them takes
     part, the others do not and are not selected; a warning names them.
@@ -306,6 +307,7 @@ class Knockoffs(Selector):
         draws = np.zeros((len(found), len(names)))
         draws[:, kept] = [one["W"] for one in found]
         self.quality_ = _quality(found[0]["quality"], names, kept)
+        self._warn_of_missed(self.quality_)
         self.s_ = source.s
         if source.s is not None:
             self.s_ = np.zeros(len(names))
@@ -406,14 +408,11 @@ class Knockoffs(Selector):
         if self.covariance is not None:
             sigma = as_correlations(self.covariance, self.n_features_in_)[np.ix_(kept, kept)]
         elif n < needed:
-            lowrank = "" if self.method == "lowrank" else (
-                "use method='lowrank' if a few factors explain the dependence, "
-            )  # fmt: skip
             warnings.warn(
                 f"X has {n} samples for {p:,} features, too few to match how the features depend "
                 "on each other exactly; the rate of false discoveries rests on an estimate of it "
-                f"and may be a little above fdr. With fewer than {needed:,} samples, {lowrank}"
-                "pass covariance= if it is known, and look at quality_.",
+                f"and may be above fdr. With fewer than {needed:,} samples, pass covariance= if it "
+                "is known, and look at quality_.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -428,6 +427,21 @@ class Knockoffs(Selector):
         )
         return CopySource(
             lambda k, rng: made.draw(rng), made.s, {"method": self.method, **made.notes}
+        )
+
+    def _warn_of_missed(self, quality: KnockoffQuality) -> None:
+        if quality.largest <= 1.5 * quality.expected_largest:
+            return
+        others = "" if self.method != "lowrank" else (
+            " A few factors are not all that these features share: use method='mvr' or 'equi'."
+        )  # fmt: skip
+        warnings.warn(
+            "the knockoffs are related to some features otherwise than those are to each other: a "
+            f"correlation is off by {quality.largest:.2g}, where chance gives about "
+            f"{quality.expected_largest:.2g}. The rate of false discoveries may be far above "
+            f"fdr.{others}",
+            UserWarning,
+            stacklevel=5,
         )
 
     def _draw_all(
@@ -493,10 +507,18 @@ class Knockoffs(Selector):
         _, rates, counts = rate_curve(draws[0], self.offset, self.n_copies)
         lead = f"No feature is selected at fdr={self.fdr:g}: "
         if self.offset:
-            lead += f"at least {self._least(self.fdr)} features must beat their knockoffs together "
-            lead += "(fewer with a larger n_copies), and "
+            least = self._least(self.fdr)
+            lead += (
+                f"at least {least} features must beat their knockoffs together (fewer with a "
+                "larger n_copies), and "
+                if least > 1
+                else ""
+            )
         if not len(rates):
             return f"{lead}no feature differs from its knockoff in importance."
+        rates = np.where(counts > 0, rates, np.inf)
+        if not counts.any():
+            return f"{lead}none is ahead of its knockoff in importance."
         best = int(np.flatnonzero(rates == rates.min())[0])
         return (
             f"{lead}{np.count_nonzero(draws[0] > 0)} of {draws.shape[1]} have a positive "

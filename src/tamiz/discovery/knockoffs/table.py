@@ -20,11 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from tamiz.discovery.knockoffs.gaussian import (
-    GaussianModel,
-    gaussian_model,
-    shrunk_correlations,
-)
+from tamiz.discovery.knockoffs.estimates import shrunk_correlations
+from tamiz.discovery.knockoffs.gaussian import GaussianModel, gaussian_model
 from tamiz.information.columns import LARGE, CodedTable
 from tamiz.validation import TOO_LARGE, numbers_of, symmetric_matrix
 
