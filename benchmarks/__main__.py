@@ -57,7 +57,7 @@ def below_bar(r: dict) -> bool:
 
 
 def modules(only: list[str]) -> list[str]:
-    names = sorted(p.stem for p in HERE.glob("*.py") if re.match(r"[a-h]\d+\w*_", p.stem))
+    names = sorted(p.stem for p in HERE.glob("*.py") if re.match(r"[a-hj]\d+\w*_", p.stem))
     return [n for n in names if not only or any(n.startswith(o.lower()) for o in only)]
 
 

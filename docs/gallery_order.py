@@ -22,6 +22,7 @@ READ = [
     "plot_stability",
     "plot_critical_difference",
     "plot_report_card",
+    "plot_why_this_spine",
     "plot_structural_risk",
     "plot_text_categories",
 ]

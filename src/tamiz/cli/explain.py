@@ -14,6 +14,7 @@ from tamiz.cli.predict import free_name, new_rows, read_table_model, write_csv
 _SHOWN = 20
 
 
+@opt.reads
 def explain(
     model: Annotated[str, typer.Argument(help="File that 'fit' or 'select --save' wrote.")],
     data: opt.Data,
@@ -37,52 +38,33 @@ def explain(
         str | None,
         typer.Option(help="Of several classes: which decision is explained. Default: the first."),
     ] = None,
-    id_column: Annotated[
-        list[str] | None,
-        typer.Option("--id", help="Column to copy; repeatable. Default: identifiers."),
-    ] = None,
-    no_id: Annotated[bool, typer.Option("--no-id", help="Copy no identifiers.")] = False,
-    seed: opt.Seed = 0,
-    sep: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
-    missing: opt.Missing = None,
-    format: opt.Format = None,
-    transpose: opt.Transpose = False,
+    *,
+    reading: opt.NewTable,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Explain the predictions of new rows: what each feature adds to the decision value.
+    """Explain predictions of new rows: what each feature adds to the value.
 
     Example:  tamiz explain model.tamiz new.csv --background train.csv
 
-    With the base, the value when no feature is known, what the features add sums to the
-    decision value. Values above zero speak for the second of two classes.
+    With the base, the value when no feature is known, what the features add
+    sums to the decision value. Above zero it speaks for the second of two
+    classes.
     """
     from tamiz.cli.console import say_json, tell, usage
 
     opt.check_writable(out, "--out", opt.EXPLANATIONS)
-    reading = opt.Reading(
-        separator=sep,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        missing=missing,
-        format=format,
-        transpose=transpose,
-    )
-    arguments = {**reading.arguments(), "verbose": 0 if quiet else 1}
+    arguments = reading.arguments(quiet)
     with usage():
         from tamiz.explain import shapley_values
 
         fitted = read_table_model(model)
-        rows = new_rows(fitted, data, arguments, id_column, no_id)
+        rows = new_rows(fitted, data, arguments, None, False, reading.labels)
         others = rows
         if background is not None:
             others = new_rows(fitted, background, arguments, None, True)
         pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, others.X)
-        found = shapley_values(pipeline, X, Z, random_state=seed, verbose=0 if quiet else 1)
+        found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1)
         found = replace(found, output_names=_outputs(fitted, found.output_names))
         values, base = found.of(0 if output is None else output)
     for note in rows.notes:
@@ -90,23 +72,7 @@ def explain(
     names = fitted.features_ or fitted.columns
     labels = fitted.predict(rows.X).tolist()
     if json:
-        error = found.standard_error
-        say_json(
-            {
-                "model": model,
-                "outputs": found.output_names,
-                "output": found.output_names[0] if output is None else output,
-                "method": found.method,
-                "features": list(names),
-                "base": base,
-                "values": values.tolist(),
-                "standard_error": None if error is None else float(error.max()),
-                "predictions": labels,
-                "ids": rows.ids,
-                "n_samples": len(values),
-                "notes": rows.notes,
-            }
-        )
+        say_json({"model": model, **_document(found, output, values, base, names, labels, rows)})
     if out is not None and not out.lower().endswith((".csv", ".txt")) and "." in out:
         _draw(found, names, out)
         tell(f"the importances of {len(names):,} features are drawn in {out}")
@@ -117,6 +83,26 @@ def explain(
         _print(rows.ids, labels, values, base, names, top)
         if found.standard_error is not None:
             tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
+
+
+def _document(
+    found: Any, output: Any, values: Any, base: float, names: Any, labels: Any, rows: Any
+) -> dict[str, Any]:
+    """For JSON."""
+    error = found.standard_error
+    return {
+        "outputs": found.output_names,
+        "output": found.output_names[0] if output is None else output,
+        "method": found.method,
+        "features": list(names),
+        "base": base,
+        "values": values.tolist(),
+        "standard_error": None if error is None else float(error.max()),
+        "predictions": labels,
+        "ids": rows.ids,
+        "n_samples": len(values),
+        "notes": rows.notes,
+    }
 
 
 def _outputs(fitted: Any, names: list[str]) -> list[str]:

@@ -234,21 +234,41 @@ class Budget:
             yield
 
 
+@dataclass(frozen=True)
+class NewTable:
+    """How a table of new rows is read: what its columns are, the model knows."""
+
+    separator: Separator = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    header: Header = None
+    missing: Missing = None
+    format: Format = None
+    transpose: Transpose = False
+    labels: Labels = None
+
+    def arguments(self, quiet: bool) -> dict[str, Any]:
+        """As arguments of :func:`tamiz.data.load`; ``labels`` go with the model's target."""
+        own = {option.name: getattr(self, option.name) for option in fields(self)}
+        return {**Reading(**own | {"labels": None}).arguments(), "verbose": 0 if quiet else 1}
+
+
 def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of :class:`Reading` in the place of its parameter of that kind."""
+    """Give a command all options of its parameter of kind :class:`Reading` or :class:`NewTable`."""
+    kind: Any = Reading
     parameters: list[inspect.Parameter] = []
     for one in inspect.signature(command, eval_str=True).parameters.values():
-        if one.annotation is not Reading:
+        if one.annotation not in (Reading, NewTable):
             parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        name = one.name
-        own = inspect.signature(Reading, eval_str=True).parameters.values()
+        name, kind = one.name, one.annotation
+        own = inspect.signature(kind, eval_str=True).parameters.values()
         parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        options = {option.name: given.pop(option.name) for option in fields(Reading)}
-        command(**given, **{name: Reading(**options)})
+        options = {option.name: given.pop(option.name) for option in fields(kind)}
+        command(**given, **{name: kind(**options)})
 
     run.__dict__["__signature__"] = inspect.Signature(parameters)
     run.__annotations__ = {one.name: one.annotation for one in parameters}

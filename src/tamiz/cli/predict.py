@@ -10,6 +10,7 @@ import typer
 from tamiz.cli import options as opt
 
 
+@opt.reads
 def predict(
     model: Annotated[str, typer.Argument(help="File that 'fit' or 'select --save' wrote.")],
     data: opt.Data,
@@ -23,14 +24,8 @@ def predict(
         ),
     ] = None,
     no_id: Annotated[bool, typer.Option("--no-id", help="Copy no identifiers.")] = False,
-    sep: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    encoding: opt.Encoding = None,
-    header: opt.Header = None,
-    missing: opt.Missing = None,
-    format: opt.Format = None,
-    transpose: opt.Transpose = False,
-    labels: opt.Labels = None,
+    *,
+    reading: opt.NewTable,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -45,19 +40,9 @@ def predict(
     from tamiz.cli.console import say_json, tell, usage
 
     opt.check_writable(out, "--out", opt.PREDICTIONS)
-    reading = opt.Reading(
-        separator=sep,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        missing=missing,
-        format=format,
-        transpose=transpose,
-    )
-    arguments = {**reading.arguments(), "verbose": 0 if quiet else 1}
     with usage():
         fitted = read_table_model(model)
-        rows = new_rows(fitted, data, arguments, id_column, no_id, labels)
+        rows = new_rows(fitted, data, reading.arguments(quiet), id_column, no_id, reading.labels)
     X, ids, truth, notes = rows
     for note in notes:
         tell(note)

@@ -113,7 +113,7 @@ class Counterfactuals:
         columns: dict[str, list[Any]] = {
             key: [] for key in ("sample", "feature", "value", "changed", "change", "in_scales")
         }
-        for i in np.flatnonzero(self.found):
+        for i in np.flatnonzero(self.found).tolist():
             for j in self._order(i):
                 change = self.changed[i, j] - self.X[i, j]
                 row = (

@@ -352,7 +352,7 @@ def leave_covariate_out(
 # ---------------------------------------------------------------------------- the setting
 
 
-class _Setting(NamedTuple):
+class _FoldWork(NamedTuple):
     """What is fitted and judged, and how."""
 
     judge: CrossValidation
@@ -366,8 +366,8 @@ class _Setting(NamedTuple):
 
 def _setting(
     estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any, folds: FoldOptions
-) -> _Setting:
-    options = _Options(**folds)
+) -> _FoldWork:
+    options = _FoldSettings(**folds)
     fittable("estimator", estimator)
     owner = ColumnNames()
     table, _ = table_to_judge(owner, X, estimator, options.scoring)
@@ -383,7 +383,7 @@ def _setting(
     splits = make_splits(options.cv, table, target, is_classifier(estimator), seed, groups)
     given = model, table, target, splits, options.scoring, weight
     names = [str(name) for name in getattr(owner, "feature_names_in_", ())]
-    return _Setting(
+    return _FoldWork(
         CrossValidation(*given),
         judge_for(*given),
         seed,
@@ -394,7 +394,7 @@ def _setting(
     )
 
 
-class _Options:
+class _FoldSettings:
     """The options, checked, with what they are if they are not given."""
 
     @checked(cv=dividing, n_jobs=number_of_jobs, verbose=verbosity)
@@ -414,7 +414,7 @@ class _Options:
         self.verbose = verbose
 
 
-def _units_of(feature_groups: Any, setting: _Setting) -> tuple[list[np.ndarray], list[str]]:
+def _units_of(feature_groups: Any, setting: _FoldWork) -> tuple[list[np.ndarray], list[str]]:
     """Features that are treated together, and what they are called."""
     names, p = setting.names, len(setting.names)
     given = feature_groups
@@ -485,7 +485,7 @@ class _Shuffling:
 
     label = "permutation importance"
 
-    def __init__(self, setting: _Setting, units: list[np.ndarray], n_repeats: int):
+    def __init__(self, setting: _FoldWork, units: list[np.ndarray], n_repeats: int):
         self.setting, self.units, self.n_repeats = setting, units, n_repeats
 
     def jobs(self) -> Iterator[tuple[int]]:
@@ -526,7 +526,7 @@ class _LeavingOut:
 
     label = "leave covariate out"
 
-    def __init__(self, setting: _Setting, units: list[np.ndarray]):
+    def __init__(self, setting: _FoldWork, units: list[np.ndarray]):
         self.setting, self.units = setting, units
 
     def jobs(self) -> Iterator[tuple[int]]:

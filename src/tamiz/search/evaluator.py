@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import PathStep
+from tamiz.display import PALETTE, axes
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
@@ -539,6 +540,35 @@ class Evaluations:
         frame = pd.DataFrame(columns, index=number)
         numbers = [name for name in columns if name.startswith(("mean_", "sd_", "split"))]
         return frame.astype(dict.fromkeys(numbers, "float64"))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the score of every subset over its number of features, and the best of each number.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        ax = axes(ax)
+        score = self.mean[:, 0]
+        there = np.isfinite(score)
+        ax.plot(self.n_features[there], score[there], ".", color="0.72", ms=5, label="subsets")
+        sizes = np.unique(self.n_features[there])
+        best = [score[there & (self.n_features == size)].max() for size in sizes]
+        ax.plot(sizes, best, color=PALETTE[0], marker="o", ms=4, label="best of each number")
+        chosen = np.flatnonzero(self.selected & there)
+        ax.plot(
+            self.n_features[chosen], score[chosen], "o", ms=9, mfc="none", mec=PALETTE[1], mew=1.5,
+            label="selected",
+        )  # fmt: skip
+        ax.set(xlabel="number of features", ylabel=self.metrics[0].replace("_", " "))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.legend(fontsize="small", frameon=False)
+        return ax
 
 
 def _plain(values: np.ndarray) -> list[float | None]:

@@ -14,7 +14,7 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import axes
+from tamiz.display import axes, frames
 from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
@@ -55,11 +55,15 @@ from tamiz.validation import (
     depth_of_caller,
     far_point,
     integer_from,
+    names_for,
     near_zero,
     positive_numbers,
     real_number,
     unchanged_on_error,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _CONSTRAINTS: dict[str, list[Any]] = {
@@ -131,6 +135,26 @@ class LinearPath(NamedTuple):
     gaps: np.ndarray | None
     n_nonzero: np.ndarray
     statuses: tuple[str, ...]
+
+    def to_frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """A data frame with a row for each ``C``: what was found, and the weight of each feature.
+
+        With more than two classes the weights are those of the first machine.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the features.
+        """
+        coefs = self.coefs if self.coefs.ndim == 2 else self.coefs[:, 0]
+        table = frames().DataFrame(
+            {"C": self.Cs, "n_nonzero": self.n_nonzero, "status": self.statuses}
+        )
+        given = None if names is None else [str(name) for name in names]
+        named = names_for(given, coefs.shape[1])
+        weights = frames().DataFrame(coefs, columns=named)
+        joined: pd.DataFrame = frames().concat([table, weights], axis=1)
+        return joined
 
     def plot(self, names: Sequence[str] | None = None, top: int = 8, ax: Any = None) -> Any:
         """Draw the weights of the first machine against ``C``.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from tamiz.display import frames, number, pvalue_text
+from tamiz.display import PALETTE, axes, frames, number, pvalue_text
+from tamiz.validation import integer_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,31 @@ class KnockoffQuality:
                 "correlation": self.correlation[order],
             }
         )
+
+    def plot(self, top: int = 20, ax: Any = None) -> Any:
+        """Draw the correlations of the features that are hardest to tell from their knockoffs.
+
+        Parameters
+        ----------
+        top : int, default=20
+            How many features.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        best = np.argsort(-self.correlation, kind="stable")[: integer_from(1)("top", top)][::-1]
+        ax = axes(ax, height=max(2.5, 1.1 + 0.22 * len(best)))
+        ax.barh(np.arange(len(best)), self.correlation[best], color=PALETTE[0])
+        ax.set_yticks(np.arange(len(best)), [self.names[j] for j in best])
+        ax.axvline(
+            float(np.mean(self.correlation)), color="0.5", lw=1, ls="--", label="mean of all"
+        )
+        ax.set_xlabel("correlation with the knockoff")
+        ax.legend(fontsize="small", frameon=False)
+        return ax
 
 
 def measure_quality(

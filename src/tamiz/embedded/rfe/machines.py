@@ -593,6 +593,6 @@ class ExplainedMachines(KernelMachines):
         for k in np.flatnonzero(self.alive):
             together = found.values[:, position[self.units.members[k]]].sum(axis=1)
             total[k] = np.abs(together).mean(axis=0).sum()
-        tracker, held = self._tracked(coef.any(axis=0), None)
+        tracker, held = self._tracked(np.asarray(coef.any(axis=0)), None)
         objective = sum(float(c[held] @ (tracker.K @ c[held])) for c in coef)
         return total, objective

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import order_by
-from tamiz.display import axes
+from tamiz.display import axes, frames
 from tamiz.embedded.sparse.machine import LinearFit, check_samples, one_against_rest
 from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
@@ -26,11 +26,15 @@ from tamiz.validation import (
     checked,
     class_weights,
     integer_from,
+    names_for,
     one_of,
     positive_numbers,
     real_number,
     verbosity,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SOLVERS = {"auto": "auto", "lp": "vertex", "interior_point": "interior_point"}
 
@@ -279,6 +283,23 @@ class L1Path(NamedTuple):
     order: np.ndarray
     classes: np.ndarray
     statuses: tuple[str, ...]
+
+    def to_frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """A data frame with a row for each ``C``: what was found, and the weight of each feature.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the features.
+        """
+        table = frames().DataFrame(
+            {"C": self.Cs, "n_nonzero": self.n_nonzero, "status": self.statuses}
+        )
+        given = None if names is None else [str(name) for name in names]
+        named = names_for(given, self.coefs.shape[1])
+        weights = frames().DataFrame(self.coefs, columns=named)
+        joined: pd.DataFrame = frames().concat([table, weights], axis=1)
+        return joined
 
     def plot(self, names: Sequence[str] | None = None, top: int = 8, ax: Any = None) -> Any:
         """Draw the weights against ``C``.
