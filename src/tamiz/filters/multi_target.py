@@ -29,7 +29,7 @@ from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.filters.information.relevance import MaxRel
 from tamiz.routing import refuse_unrequested, router_of, wants
-from tamiz.validation import check_targets, unchanged_on_error
+from tamiz.validation import as_numpy, check_targets, unchanged_on_error
 
 
 class MultiTarget(Selector):
@@ -138,7 +138,7 @@ class MultiTarget(Selector):
         return router_of(self, selector=(self._base, "fit"))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Stopwatch) -> MultiTarget:
-        targets = check_targets(y)
+        X, targets = as_numpy(X), check_targets(y)
         extra = self._weights(sample_weight)
         if self.combine == "joint":
             targets = targets.joint()
