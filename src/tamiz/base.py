@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from tamiz.display import html_table, plot_selection
-from tamiz.validation import checked, in_our_words, integer_from, refused
+from tamiz.validation import as_numpy, checked, in_our_words, integer_from, refused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -303,7 +303,7 @@ class Selector(TransformerMixin, BaseEstimator):
 
         pandas and polars tables stay what they are; arrays and sparse matrices too.
         """
-        chosen = self.get_support(indices=True)
+        chosen, X = self.get_support(indices=True), as_numpy(X)
         is_frame = nw.dependencies.is_into_dataframe(X)
         allow_nan = get_tags(self).input_tags.allow_nan
         with in_our_words(X, allow_nan=allow_nan):

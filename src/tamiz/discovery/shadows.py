@@ -38,6 +38,7 @@ from tamiz.discovery.importances import CRITERIA, ColumnScorer, scorer_for, take
 from tamiz.display import axes, frames
 from tamiz.filters.univariate.corrections import corrected
 from tamiz.information.columns import CodedTable, read_columns
+from tamiz.routing import refuse_unrequested, router_of, wants
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.search.judges import last_step
@@ -243,8 +244,18 @@ class Shadows(Selector):
         self : Shadows
         """
         with unchanged_on_error(self):
+            refuse_unrequested(self, sample_weight=sample_weight, groups=groups)
             self._fit(X, y, sample_weight, groups)
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the selector.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        return router_of(self, selector=(self.selector, "fit"))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         watch = Stopwatch()
@@ -302,6 +313,7 @@ class Shadows(Selector):
         scorer = scorer_for("selector", self.selector, self.task, table, y)
         if not get_tags(last_step(scorer.estimator)).input_tags.allow_nan:
             refuse_missing(table.X, table.names)
+        weight = weight if wants(self.selector, "fit", "sample_weight", True) else None
         if weight is not None and not takes_weights(scorer.estimator):
             raise ValueError(
                 f"sample_weight was given, but {type(last_step(scorer.estimator)).__name__} takes "

@@ -42,6 +42,7 @@ from tamiz.discovery.bounds import (
 )
 from tamiz.display import axes, frames
 from tamiz.filters import PearsonScore
+from tamiz.routing import refuse_unrequested, router_of
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
@@ -262,9 +263,19 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             Ctrl-C keeps the pairs of halves that are complete, if there are two or more; the bound
             is that of those, and a warning says so.
         """
+        refuse_unrequested(self, groups=groups)
         with unchanged_on_error(self):
             self._fit(X, y, groups)
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the selector.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        return router_of(self, selector=(self._base, "fit"))
 
     def _fit(self, X: Any, y: Any, groups: Any) -> None:
         watch = Stopwatch()

@@ -28,7 +28,8 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.filters.information.relevance import MaxRel
-from tamiz.validation import check_targets, unchanged_on_error
+from tamiz.routing import refuse_unrequested, router_of, wants
+from tamiz.validation import as_numpy, check_targets, unchanged_on_error
 
 
 class MultiTarget(Selector):
@@ -123,11 +124,21 @@ class MultiTarget(Selector):
         """
         self._validate_params()
         watch = Stopwatch()
+        refuse_unrequested(self, sample_weight=sample_weight)
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight, watch)
 
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the selector.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        return router_of(self, selector=(self._base, "fit"))
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Stopwatch) -> MultiTarget:
-        targets = check_targets(y)
+        X, targets = as_numpy(X), check_targets(y)
         extra = self._weights(sample_weight)
         if self.combine == "joint":
             targets = targets.joint()
@@ -163,7 +174,7 @@ class MultiTarget(Selector):
         return self
 
     def _weights(self, sample_weight: Any) -> dict[str, Any]:
-        if sample_weight is None:
+        if sample_weight is None or not wants(self._base, "fit", "sample_weight", True):
             return {}
         if not has_fit_parameter(self._base, "sample_weight"):
             raise ValueError(

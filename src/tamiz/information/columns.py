@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from tamiz.validation import (
+    as_numpy,
     check_X,
     has_sparse_columns,
     refuse_complex,
@@ -83,6 +84,7 @@ def read_columns(
         Known categories by column; a value that is not among them counts as missing.
     """
     estimator = _Anonymous() if estimator is None else estimator
+    X = as_numpy(X)
     if has_sparse_columns(X):
         X = _without_sparse_columns(X)
     if isinstance(X, np.ndarray) or sparse.issparse(X) or not nw.dependencies.is_into_dataframe(X):

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
+from tamiz.routing import refuse_unrequested, router_of, routing_enabled, wants
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search._records import better, main_effects, plot_sizes
@@ -160,6 +161,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         """
         if unknown:
             raise TypeError(f"fit got an unexpected argument {next(iter(unknown))!r}.")
+        refuse_unrequested(self, sample_weight=sample_weight, groups=groups)
         with unchanged_on_error(self):
             self._groups = groups
             try:
@@ -167,6 +169,23 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             finally:
                 del self._groups
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the estimator, the metrics and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        if self.criterion is not None:
+            return router_of(self)
+        estimator = SVC() if self.estimator is None else self.estimator
+        return router_of(
+            self,
+            estimator=(estimator, "fit"),
+            scorer=(make_scorer(estimator, self.scoring)[0], "score"),
+            splitter=(self.cv, "split"),
+        )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         watch = Stopwatch()
@@ -227,6 +246,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             machine = Fitting(features, X.shape[1], names).apply(machine)
         try:
             part = columns_of(X, features)
+            weight = weight if wants(machine, "fit", "sample_weight", True) else None
             self.estimator_ = machine.fit(part, y, **fit_arguments(machine, weight))
         except Exception as error:
             warnings.warn(
@@ -254,7 +274,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 "sample_weight was given, but criteria do not weigh samples; leave one of the two "
                 "out, or judge by an estimator."
             )
-        if weight is not None and not has_fit_parameter(last_step(estimator), "sample_weight"):
+        takes = routing_enabled() or has_fit_parameter(last_step(estimator), "sample_weight")
+        if weight is not None and not takes:
             raise ValueError(
                 f"sample_weight was given, but {type(last_step(estimator)).__name__} does not take "
                 "it; leave it out, or judge by another estimator."

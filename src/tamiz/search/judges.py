@@ -12,11 +12,13 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.metrics import check_scoring
@@ -24,6 +26,7 @@ from sklearn.pipeline import FeatureUnion
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.utils.metaestimators import available_if
 
+from tamiz.routing import routing_enabled, wants
 from tamiz.search.splits import Split
 from tamiz.validation import inner_fit, named_metrics, refuse_interrupted
 
@@ -94,6 +97,9 @@ class CrossValidation(Judge):
         self.n_splits = len(self.splits)
         self.sample_weight = sample_weight
         self.scorer, self.metrics = make_scorer(estimator, scoring)
+        self.routed = routing_enabled()  # for workers, which start with the default
+        self.weighs_fits = wants(estimator, "fit", "sample_weight", True)
+        self.weighs_scores = wants(self.scorer, "score", "sample_weight", True)
         self._largest = max((len(train) for train, _ in self.splits), default=0)
         home = type(last_step(estimator)).__module__.partition(".")[0]
         self.prefer = "threads" if home == "tamiz" else "processes"
@@ -101,7 +107,8 @@ class CrossValidation(Judge):
         self.names_columns = names_columns(estimator)
 
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
-        results = [self._one(features, *split) for split in self.splits[splits]]
+        with config_context(enable_metadata_routing=True) if self.routed else nullcontext():
+            results = [self._one(features, *split) for split in self.splits[splits]]
         return np.array(results, dtype=np.float64).T
 
     def memory_fraction(self, n_features: int) -> float:
@@ -116,8 +123,8 @@ class CrossValidation(Judge):
 
     def _one(self, features: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[float]:
         machine = self.machine(features)
-        weight = None if self.sample_weight is None else self.sample_weight[train]
-        arguments = fit_arguments(machine, weight)
+        weight = self.sample_weight if self.weighs_fits else None
+        arguments = fit_arguments(machine, None if weight is None else weight[train])
         try:
             with inner_fit():
                 machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
@@ -160,7 +167,8 @@ class CrossValidation(Judge):
 
     def measure(self, machine: Any, X: Any, test: np.ndarray) -> list[float]:
         """The metrics of a fitted machine on the samples ``test``, whose features are ``X``."""
-        weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[test]}
+        weight = self.sample_weight if self.weighs_scores else None
+        weights = {} if weight is None else {"sample_weight": weight[test]}
         found = self.scorer(machine, X, self.y[test], **weights)
         values = [found[name] for name in self.metrics] if isinstance(found, dict) else [found]
         for name, value in zip(self.metrics, values, strict=True):
@@ -201,7 +209,7 @@ def fit_arguments(estimator: Any, sample_weight: np.ndarray | None) -> dict[str,
     """How the weights are passed to ``fit``: through a pipeline to its last step."""
     if sample_weight is None:
         return {}
-    steps = getattr(estimator, "steps", None)
+    steps = None if routing_enabled() else getattr(estimator, "steps", None)
     name = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
     return {name: sample_weight}
 

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from tamiz.base import Selection
+from tamiz.routing import routing_enabled, wants
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.group_draws import GroupDraw, GroupUnits, Strata
@@ -240,6 +241,8 @@ def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
 
 def group_arguments(machine: Any, groups: Any) -> dict[str, Any]:
     """What passes groups of samples on to a selector, or a pipeline with one, that divides them."""
+    if routing_enabled():
+        return {"groups": groups} if wants(machine, "fit", "groups", False) else {}
     steps = getattr(machine, "steps", None)
     if steps is None:
         return {"groups": groups} if getattr(machine, "divides_samples", False) else {}

@@ -66,6 +66,7 @@ from tamiz.validation.errors import (
     refused,
 )
 from tamiz.validation.frames import (
+    as_numpy,
     has_sparse_columns,
     is_frame,
     refuse_complex,
@@ -186,6 +187,7 @@ __all__ = [
     "Units",
     "UnscaledWarning",
     "all_classes",
+    "as_numpy",
     "as_samples",
     "as_vector",
     "by_keyword",

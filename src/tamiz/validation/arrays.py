@@ -25,6 +25,7 @@ from tamiz.validation.errors import (
     SparseInputError,
 )
 from tamiz.validation.frames import (
+    as_numpy,
     has_sparse_columns,
     is_frame,
     names_of,
@@ -102,6 +103,7 @@ def check_X(
     ``reset`` is true in ``fit``: names and number of features are then recorded, otherwise
     compared with those recorded.
     """
+    X = as_numpy(X)
     table = _plain_table(estimator, X, reset, min_samples)
     if table is not None:
         return table

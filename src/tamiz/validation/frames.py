@@ -14,6 +14,7 @@ from tamiz.validation.errors import SparseInputError
 
 DATES = "turn it into a number, for instance the days since a fixed date."
 ENCODE = "Encode text as numbers first, for instance with sklearn.preprocessing.OneHotEncoder."
+_READABLE = (1, 3, 11, 13)  # DLPack's devices whose memory the processor reads
 _MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
@@ -23,6 +24,28 @@ def is_frame(X: Any) -> bool:
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return False
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def as_numpy(values: Any, name: str = "X") -> Any:
+    """An array of another package (PyTorch, CuPy, JAX, ...) as NumPy's; anything else as it is.
+
+    The rule: what has a shape and speaks DLPack is read through it, from other devices than the
+    processor if the package copies. All that is computed from it is NumPy's.
+    """
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return values
+    if not getattr(values, "shape", ()):  # a single number, or no table of numbers
+        return values
+    try:
+        if int(values.__dlpack_device__()[0]) in _READABLE:
+            return np.from_dlpack(values)
+        return np.from_dlpack(values, device="cpu")  # NumPy 2.1 and newer
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        package = type(values).__module__.partition(".")[0]
+        raise ValueError(
+            f"{name} is an array of {package} that NumPy cannot read ({error}); turn it into one "
+            f"first, for instance with {name}.detach().cpu().numpy() for PyTorch or cupy.asnumpy."
+        ) from error
 
 
 def names_of(X: Any) -> list[Any] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.validation.errors import MissingValuesError, OneClassError
-from tamiz.validation.frames import DATES, is_frame, names_of, refuse_complex
+from tamiz.validation.frames import DATES, as_numpy, is_frame, names_of, refuse_complex
 
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
@@ -224,6 +224,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         return np.ones(n_samples)
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_samples, float(sample_weight))  # type: ignore[arg-type]
+    sample_weight = as_numpy(sample_weight, "sample_weight")
     try:
         weight = np.asarray(sample_weight)
         if weight.dtype.kind == "c":
@@ -281,6 +282,7 @@ def check_counted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np
 
     if sample_weight is None:
         return X, y, None
+    X, y = as_numpy(X), as_numpy(y, "y")
     weight = check_multiplicity(sample_weight, _num_samples(X))
     if weight is None or weight.all() or (y is not None and _num_samples(y) != len(weight)):
         return X, y, weight
@@ -338,6 +340,7 @@ def as_vector(y: Any) -> np.ndarray:
             "This estimator requires y to be passed, but the target y is None: pass one "
             "label or value for each row of X."
         )
+    y = as_numpy(y, "y")
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "biufU":
         refuse_complex(y, "y")
         if not isinstance(y, np.ndarray) and nw.dependencies.is_into_series(y):
@@ -373,8 +376,7 @@ def check_targets(y: Any) -> Targets:
     """``y`` as one or more targets without missing values; a vector is one target."""
     if y is None:
         as_vector(y)  # it has the sentence
-    if sparse.issparse(y):
-        y = y.toarray()
+    y = y.toarray() if sparse.issparse(y) else as_numpy(y, "y")
     if is_frame(y):
         frame = nw.from_native(y, eager_only=True)
         columns = [column.to_numpy() for column in frame.iter_columns()]
