@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz import load, save
@@ -457,10 +458,14 @@ def test_targets_far_from_zero_keep_their_digits():
     assert far.status_ == "converged" and far.n_iter_ < 10_000
     level = SVR().fit(rows, np.full(30, 1e15))
     assert level.predict(rows).tolist() == [1e15] * 30
-    scaling = AdaptiveScaling(2, task="regression")
-    np.testing.assert_array_equal(
-        scaling.fit(rows, target + 1e12).support_, scaling.fit(rows, target).support_
-    )
+    for machine in (
+        AdaptiveScaling(2, task="regression"),
+        HoldOutSVM(2, task="regression", random_state=0),
+    ):
+        near = clone(machine).fit(rows, target)
+        far = machine.fit(rows, target + 1e12)
+        np.testing.assert_array_equal(far.support_, near.support_)
+        np.testing.assert_allclose(far.predict(rows) - 1e12, near.predict(rows), atol=2e-2)
 
 
 def test_differences_of_targets_beyond_float64_are_refused():

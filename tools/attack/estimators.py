@@ -90,7 +90,7 @@ def subjects() -> dict[str, Subject]:
         found[f"LinearMachine {penalty}"] = Subject(svm.LinearMachine, {"penalty": penalty})
     for loss in ("hinge", "logistic", "squared"):
         found[f"LinearMachine {loss}"] = Subject(svm.LinearMachine, {"loss": loss})
-    copies = {"n_copies": 3, "n_draws": 2, "statistic": "fisher", "random_state": 0}
+    copies = {"n_copies": 3, "n_draws": 2, "statistic": "auc", "random_state": 0}
     found["Knockoffs copies"] = Subject(tamiz.discovery.Knockoffs, copies)
     quick = {"estimator": CARTClassifier(max_depth=2), "cv": 2, "time_budget": 10.0}
     found["ForwardSelection tree"] = Subject(tamiz.search.ForwardSelection, quick)

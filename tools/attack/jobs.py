@@ -200,7 +200,7 @@ def _discovery(name: str, path: Path, resume: bool) -> Any:
     X, y = table()
     options: dict[str, Any] = {
         "StabilitySelection": {"n_subsamples": 60, "pfer": 1.0},
-        "Knockoffs": {"n_draws": 12, "n_copies": 2, "statistic": "fisher"},
+        "Knockoffs": {"n_draws": 12, "n_copies": 2, "statistic": "auc"},
         "Shadows": {"max_rounds": 30, "n_trees": 8},
     }[name]
     options |= {"random_state": 4, "n_jobs": 2, "checkpoint": path, "resume": resume}

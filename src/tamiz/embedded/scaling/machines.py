@@ -59,7 +59,7 @@ from tamiz.svm.bounds import bordered_inverse
 from tamiz.svm.multiclass import Task as SVMTask
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.problem import TubeTask
-from tamiz.validation import TOO_LARGE, Labels, check_penalties
+from tamiz.validation import TOO_LARGE, Labels, check_penalties, far_level
 
 #: Stands for a factor of zero. Its square adds nothing to any kernel value, but the derivative by
 #: the square of a factor can still be read off the derivative by the factor.
@@ -361,7 +361,9 @@ def _pairs(sample: Sample) -> list[Pair]:
     """The machines, without samples whose errors cost nothing."""
     labels, penalty = sample.labels, sample.penalty
     if isinstance(labels, TubeTarget):
-        return [Pair(TubeTask(np.arange(len(penalty)), *labels), sample.weight, penalty)]
+        values = labels.values - far_level(labels.values)  # the intercept's; digits are kept
+        tube = TubeTask(np.arange(len(penalty)), values, labels.epsilon)
+        return [Pair(tube, sample.weight, penalty)]
     found = []
     for task in tasks(labels.codes, len(labels.classes), "ovo"):
         kept = penalty[task.samples] > 0

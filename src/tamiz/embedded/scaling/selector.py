@@ -32,7 +32,6 @@ from tamiz.validation import (
     check_sample_weight,
     check_squares,
     check_X,
-    far_level,
     inner_fit,
     number_to_drop,
     unchanged_on_error,
@@ -172,7 +171,6 @@ class ScalingSelector(LastMachineLearner):
         if self._settle_task(y):
             self._refuse_class_weight()
             values = check_regression_target(y, len(weight))[kept]
-            values = values - far_level(values)  # the intercept's, and the digits are kept
             unit = self._unit(values, weight[kept])
             factor = np.full(len(kept), 1.0 if self._squared else unit)
             return TubeTarget(values, unit * self._tube()), factor
