@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -62,6 +63,11 @@ def test_rows_are_printed_with_the_features_that_matter(capsys):
     assert code == 0 and "customer_id" in lines[0] and "base" in lines[0]
     assert "income" in lines[2] and "others" in lines[2]
     assert "20 of 90 rows" in err
+    base = float(re.search(r"base (\S+)", lines[0])[1])
+    for line in lines[1:21]:
+        value = float(re.search(r"(?:no|yes)\s+(\S+)", line)[1])
+        parts = [float(part) for part in re.findall(r"[^,]+ ([+-][\d.e-]+)(?:,|$)", line)]
+        assert len(parts) == 2 and value == pytest.approx(base + sum(parts), abs=0.02)
     assert any(line.startswith("income ") for line in lines[-6:])
 
 

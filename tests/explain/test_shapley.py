@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -104,6 +105,15 @@ def test_scalers_and_selectors_leave_the_original_columns(data):
     found = shapley_values(model, X[:2], X[5:8])
     assert found.method == "exact"
     assert not found.values[:, ~model[2].get_support()].any()
+    assert_equals_all_subsets(found, model.decision_function, X[:2], X[5:8])
+
+
+def test_values_behind_an_imputer_are_exact(data):
+    X, y = data
+    holes = np.where(X > 4.0, np.nan, X)
+    model = make_pipeline(SimpleImputer(), StandardScaler(), SVC()).fit(holes, y)
+    found = shapley_values(model, X[:2], X[5:8])
+    assert found.method == "exact"
     assert_equals_all_subsets(found, model.decision_function, X[:2], X[5:8])
 
 

@@ -43,6 +43,8 @@ def test_the_result_is_a_table_and_a_picture():
     found = model[-1].explain(model[:-1].transform(X[:4]))
     table = found.to_frame()
     assert len(table) == 20 and table["sample"].tolist()[::5] == [0, 1, 2, 3]
+    np.testing.assert_array_equal(table["neighbour"].to_numpy().reshape(4, 5), found.rows)
+    np.testing.assert_allclose(table["vote"].to_numpy().reshape(4, 5), found.votes)
     widths = sorted(bar.get_width() for bar in found.plot(2).patches)
     np.testing.assert_allclose(widths, np.sort(found.distances[2]))
     with pytest.raises(ValueError, match="sample"):

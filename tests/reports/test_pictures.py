@@ -422,6 +422,8 @@ def test_effects_find_an_exclusive_or(lang):
     part = read(render(study, lang)).one("effects")
     first = part.all("table")[0].all("tbody")[0].all("tr")[0].text
     assert "left" in first and "right" in first
+    widths = [float(bar.attributes["width"]) for bar in part.of_class("wide")[0].of_class("bar")]
+    assert len(set(widths)) > 1 and widths == sorted(widths, reverse=True)
     assert not re.search(r"\b(nan|None|inf)\b|[{}]|\[\[", part.text)
 
 

@@ -242,8 +242,8 @@ def counterfactual(
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> machine = SVC(kernel="linear", C=100.0).fit(X, np.where(X[:, 0] > 0, "high", "low"))
     >>> found = counterfactual(machine, [[-1.0, 0.5]], X, norm="l1")
-    >>> found.predictions[0], found.wanted[0], found.changed.round(1).tolist(), found.method
-    ('low', 'high', [[0.1, 0.5]], 'exact')
+    >>> print(found.predictions[0], found.wanted[0], found.changed.round(2).tolist(), found.method)
+    low high [[0.02, 0.5]] exact
     """
     check_is_fitted(model)
     refuse_without_features(model)
