@@ -180,7 +180,18 @@ class ExpansionDecisions(Decisions):
         places = self._places(columns)
         if not len(places):
             return self._values_of(self._distances, self._products)
-        new, old = self._as_seen(columns, values, places), self._seen[:, places]
+        return self._with(places, self._as_seen(columns, values, places))
+
+    def shuffled(self, columns: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Values (rows, outputs) when ``columns`` are those of the rows in another order."""
+        places = self._places(columns)
+        if not len(places):
+            return self._values_of(self._distances, self._products)
+        return self._with(places, self._seen[np.ix_(order, places)])
+
+    def _with(self, places: np.ndarray, new: np.ndarray) -> np.ndarray:
+        """Values when some columns of the machine have other values."""
+        old = self._seen[:, places]
         if self._weights is not None:
             return self._values + (new - old) @ self._weights[:, places].T
         distances, products = self._distances, self._products

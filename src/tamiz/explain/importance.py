@@ -43,7 +43,7 @@ from sklearn.utils import check_random_state
 from tamiz.display import INK, PALETTE, axes, frames
 from tamiz.evaluation.comparison.arguments import ColumnNames
 from tamiz.evaluation.inference import corrected_interval
-from tamiz.explain.decisions import Decisions, ExpansionDecisions, decisions_of
+from tamiz.explain.decisions import ExpansionDecisions, decisions_of
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, table_to_judge
 from tamiz.search.fast import can_stand_in, judge_for
@@ -586,11 +586,11 @@ def with_shuffled(X: Any, features: np.ndarray, order: np.ndarray) -> Any:
 class _Follower:
     """Predictions of a machine with two classes, or of numbers, when columns are shuffled."""
 
-    def __init__(self, decisions: Decisions, classes: np.ndarray | None):
+    def __init__(self, decisions: ExpansionDecisions, classes: np.ndarray | None):
         self.decisions, self.classes = decisions, classes
 
     def __call__(self, unit: np.ndarray, order: np.ndarray) -> Any:
-        return self._predicted(self.decisions.replaced(unit, self.decisions.X[order][:, unit]))
+        return self._predicted(self.decisions.shuffled(unit, order))
 
     def plain(self) -> Any:
         """Predictions with the columns as they are."""
