@@ -548,6 +548,7 @@ def test_a_tolerance_in_single_precision():
 
 def test_relevance_and_knockoffs_that_are_no_numbers():
     refused("relevance=.* must hold numbers", QPFS(relevance={0: 0}).fit, X, Y)
+    refused("n_jobs", Knockoffs(n_jobs=0).fit, X, Y)
     refused("knockoffs=.* must hold numbers", Knockoffs(knockoffs={0: 1.0}).fit, X, Y)
 
 

@@ -45,6 +45,7 @@ from tamiz.validation import (
     names_for,
     refuse_duplicate_names,
     refuse_missing,
+    refuse_no_jobs,
     unchanged_on_error,
 )
 
@@ -280,6 +281,7 @@ class Knockoffs(Selector):
         watch = Stopwatch()
         self._validate_params()
         self._refuse_pairs()
+        refuse_no_jobs(self.n_jobs)
         check_resume(self.resume, self.checkpoint)
         table = self._read(X)
         y = check_target(y, len(table.X))

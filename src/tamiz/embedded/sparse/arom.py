@@ -355,9 +355,11 @@ class AROM(TaskMachine):
                 status = found.status if found.status == "interrupted" else status
             except KeyboardInterrupt:
                 status = "interrupted"
+        with np.errstate(over="ignore", invalid="ignore"):
+            intercept = float(found.intercept - means @ coef)  # refused by whoever takes it
         return LinearFit(
             coef=coef,
-            intercept=float(found.intercept - means @ coef),
+            intercept=intercept,
             objective=found.objective,
             gap=found.gap,
             n_iter=len(run.history),
