@@ -67,6 +67,8 @@ _HALVINGS = 40
 _GAIN = 1e-4
 #: Decision values are moved this far beyond the boundary, as a part of what they are.
 _BEYOND = 1e-6
+#: What they are is taken for no less than this part of their deviation over the background.
+_SMALLEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -264,12 +266,13 @@ def counterfactual(
         values = machine.value(machine.seen(table))
         after = np.where(values > 0, classes[0], classes[1])
         starts = _starts(machine, others)
+        least_size = _SMALLEST * float(np.std(starts[1]))  # in the units of this machine
         for i, x in enumerate(table):
             least = np.where(fixed, x, np.minimum(low, x))
             most = np.where(fixed, x, np.maximum(high, x))
             asked = _Asked(machine, x, -1.0 if values[i] > 0 else 1.0, scale, least, most, norm)
             for part in (1.0, 10.0, 1e3, 1e5):  # rounding may leave it on the wrong side
-                beyond = part * _BEYOND * max(abs(float(values[i])), 1e-3)
+                beyond = part * _BEYOND * max(abs(float(values[i])), least_size)
                 found = asked.solve(beyond, starts)
                 if found is None:
                     break
