@@ -244,12 +244,13 @@ def counterfactual(
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> machine = SVC(kernel="linear", C=100.0).fit(X, np.where(X[:, 0] > 0, "high", "low"))
     >>> found = counterfactual(machine, [[-1.0, 0.5]], X, norm="l1")
-    >>> found.predictions[0], found.wanted[0], found.changed.round(1).tolist(), found.method
-    ('low', 'high', [[0.1, 0.5]], 'exact')
+    >>> print(found.predictions[0], found.wanted[0], found.changed.round(2).tolist(), found.method)
+    low high [[0.02, 0.5]] exact
     """
     check_is_fitted(model)
     refuse_without_features(model)
-    table, others = numbers_of(model, X, "X"), numbers_of(model, background, "background")
+    table = numbers_of(model, X, "X", "counterfactual")
+    others = numbers_of(model, background, "background", "counterfactual")
     names = feature_names(model, X, table.shape[1])
     machine = _machine(model, table, others)
     fixed = np.zeros(len(names), dtype=bool)
@@ -427,17 +428,17 @@ def _read_bounds(
     if isinstance(bounds, str) and bounds == "observed":
         return low, high
     if not isinstance(bounds, dict):
-        raise refused("bounds", bounds, "be 'observed', None, or a dict of pairs by feature")
+        raise refused("bounds", bounds, "must be 'observed', None, or a dict of pairs by feature")
     for key, pair in bounds.items():
         (j,) = check_features([key], "bounds", len(names), names)
         try:
             least, most = pair
         except (TypeError, ValueError):
-            raise refused("bounds", pair, "hold pairs (least, largest)") from None
+            raise refused("bounds", pair, "must hold pairs (least, largest)") from None
         low[j] = -np.inf if least is None else float(least)
         high[j] = np.inf if most is None else float(most)
         if not low[j] <= high[j]:
-            raise refused("bounds", pair, "hold pairs, the lower bound first")
+            raise refused("bounds", pair, "must hold pairs, the lower bound first")
     return low, high
 
 
