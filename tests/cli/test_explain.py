@@ -95,6 +95,23 @@ def test_a_background_of_its_own(capsys):
     np.testing.assert_allclose(valid("explain", out)["values"], same["values"])
 
 
+@pytest.mark.parametrize("n", [1, 9])
+def test_few_rows_are_not_their_own_background(capsys, place, n):
+    """Compared with itself, a single row would have nothing but zeros."""
+    with open(place / "people.csv", encoding="utf-8") as file:
+        lines = file.readlines()[: n + 1]
+    (place / "few.csv").write_text("".join(lines), encoding="utf-8")
+    code, out, err = run(capsys, "explain", "m.tamiz", "few.csv")
+    assert code == 2 and not out and is_one_line(err)
+    assert f"{n} row" in err and "--background" in err
+    asked = ("explain", "m.tamiz", "few.csv", "--background", "people.csv", "--json")
+    code, out, _ = run(capsys, *asked)
+    found = valid("explain", out)
+    whole = valid("explain", run(capsys, "explain", "m.tamiz", "people.csv", "--json")[1])
+    assert code == 0 and np.abs(found["values"]).max() > 0.1
+    np.testing.assert_allclose(found["values"], whole["values"][:n], atol=1e-9)
+
+
 def test_what_goes_wrong_is_one_line(capsys):
     code, _, err = run(capsys, "explain", "nowhere.tamiz", "people.csv")
     assert code == 2 and is_one_line(err)
@@ -108,3 +125,7 @@ def test_several_classes_and_a_tree(capsys):
     assert code == 0 and "standard errors" in err
     found = valid("explain", run(capsys, "explain", "i.tamiz", "iris", "--json")[1])
     assert found["method"] == "permutations" and found["outputs"][2] == "virginica"
+    third = valid(
+        "explain", run(capsys, "explain", "i.tamiz", "iris", "--output", "2", "--json")[1]
+    )
+    assert third["output"] == "virginica" and third["values"] != found["values"]

@@ -79,6 +79,20 @@ def test_linear_machines_get_the_least_change(model, norm, data):
             assert found.distances[i] == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("norm", ["l2", "l1"])
+def test_small_decision_values_are_as_good_as_large_ones(C, norm):
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 3)) + y[:, None] * [1.0, 0.0, 0.0]
+    machine = SVC(kernel="linear", C=C, tol=1e-6).fit(X, y)
+    found = counterfactual(machine, X, X, norm=norm, bounds=None)
+    size = np.abs(machine.coef_[0] * X.std(axis=0))
+    reach = np.linalg.norm(size) if norm == "l2" else size.max()
+    assert found.method == "exact"
+    np.testing.assert_allclose(found.distances, np.abs(machine.decision_function(X)) / reach, 1e-3)
+
+
 @pytest.mark.parametrize("norm", ["l2", "l1"])
 @pytest.mark.parametrize("model", [*LINEAR, *CURVED], ids=repr)
 def test_what_is_found_has_the_other_answer_and_is_within_the_bounds(model, norm, data):

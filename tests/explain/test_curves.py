@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.feature_selection import SelectKBest
 from sklearn.inspection import partial_dependence as their_partial_dependence
@@ -16,7 +20,7 @@ from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScale
 from sklearn.tree import DecisionTreeRegressor
 
 import tamiz
-from tamiz.explain import interaction_strength, partial_dependence
+from tamiz.explain import interaction_strength, partial_dependence, shapley_values
 from tamiz.kernels import RBF, Linear
 from tamiz.svm import SVC, SVDD, SVR, OneClassSVM
 from tests.naive import decisions as naive
@@ -77,6 +81,112 @@ def test_kernel_machines_are_not_asked_for_every_point(data):
     X, y = data
     methods = [partial_dependence(clone(m).fit(X, y), X[:5]).method for m in MODELS]
     assert methods == ["exact"] * 7 + ["brute", "exact", "brute", "exact", "exact", "brute"]
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_the_outputs_of_three_classes_are_what_the_page_says(multiclass, data):
+    """Classes, as decision_function has them, or the machines of pairs."""
+    X, _ = data
+    y = np.arange(60) % 3
+    model = SVC(gamma=0.1, multiclass=multiclass).fit(X, y)
+    found = partial_dependence(model, X[:12], [1], grid_resolution=4)
+    assert found.method == "exact"
+    asked = partial_dependence(make_pipeline(Mixing(), model).fit(X, y), X[:12], [1])
+    assert asked.method == "brute" and asked.output_names == ["0", "1", "2"]
+    if multiclass == "ovr":
+        assert found.output_names == ["0", "1", "2"]
+        values = model.decision_function
+    else:
+        assert found.output_names == ["1 over 0", "2 over 0", "2 over 1"]
+        kernel, vectors, coef, intercept, _, centre = model.kernel_expansion()
+        there = 0.0 if centre is None else centre
+
+        def values(table):
+            return kernel(table - there, vectors) @ coef.T + intercept
+
+    for c in range(3):
+        wanted = naive.each(
+            lambda row, c=c: values(row)[:, c], X[:12], [1], found.grids[0][:, None]
+        )
+        np.testing.assert_allclose(found.individual[0][:, :, c], wanted, atol=1e-9)
+
+
+class Mixing(TransformerMixin, BaseEstimator):
+    """A step that might mix columns, for all that is known."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_models_that_find_columns_by_name_get_frames(make, data):
+    X, y = data
+    frame = make(dict(zip("abcde", X.T, strict=True)))
+    scaler = ColumnTransformer([("s", StandardScaler(), ["a", "b"])], remainder="passthrough")
+    model = make_pipeline(scaler, SVC()).fit(frame, y)
+    some = frame[:12]
+
+    def decision(row):
+        return model.decision_function(make(dict(zip("abcde", row.T, strict=True))))
+
+    found = partial_dependence(model, some, ["b"], grid_resolution=3)
+    wanted = naive.each(decision, X[:12], [1], found.grids[0][:, None])
+    np.testing.assert_allclose(found.individual[0][:, :, 0], wanted, atol=1e-9)
+    both = interaction_strength(model, some, ["a", "c"])
+    _, excess, _ = naive.joint_effects(decision, X[:12], 0, 2)
+    assert both.strength[0] == pytest.approx(np.sqrt(excess / 12), rel=1e-6)
+    values = shapley_values(model, some[:2], some, n_permutations=24, random_state=0)
+    total = values.base + values.values.sum(axis=1)
+    np.testing.assert_allclose(total, model.decision_function(some[:2]), atol=1e-9)
+
+
+def test_means_alone_are_the_same_means(data):
+    X, y = data
+    for model in (SVC().fit(X, y), DecisionTreeRegressor(max_depth=4).fit(X, y)):
+        found = partial_dependence(model, X, grid_resolution=6)
+        means = partial_dependence(model, X, grid_resolution=6, individual=False)
+        assert means.individual == [] and len(means.plot(0).get_lines()) == 2
+        for one, other in zip(found.mean, means.mean, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_curves_that_memory_cannot_hold_are_refused(data, monkeypatch):
+    X, y = data
+    model = SVC().fit(X, y)
+    monkeypatch.setenv("TAMIZ_FREE_MEMORY", "50K")
+    with pytest.raises(MemoryError, match=r"curves of 60 rows for 5 features.*individual=False"):
+        partial_dependence(model, X)
+    assert len(partial_dependence(model, X, individual=False).mean) == 5
+
+
+def test_linear_models_take_no_table_of_features_by_features():
+    p = 3000
+    X = np.random.default_rng(0).normal(size=(20, p))
+    model = LogisticRegression(max_iter=20).fit(X, np.arange(20) % 2)
+    tracemalloc.start()
+    found = partial_dependence(model, X, [0, 1], grid_resolution=3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.method == "exact" and peak < 8 * p * p / 4
+
+
+def test_features_keep_their_order_and_may_be_a_mask(data):
+    X, y = data
+    model = SVC().fit(X, y)
+    assert partial_dependence(model, X, [3, 1]).features == [3, 1]
+    assert partial_dependence(model, X, np.arange(5) % 2 == 1).features == [1, 3]
+    with pytest.raises(ValueError, match="names no feature"):
+        partial_dependence(model, X, [])
+    with pytest.raises(ValueError, match="must be two numbers"):
+        partial_dependence(model, X, percentiles=(0.9, 0.1))
+    with pytest.raises(ValueError, match="for partial_dependence; encode text"):
+        partial_dependence(model, pd.DataFrame({"a": ["x"]}))
+    with pytest.raises(ValueError, match="for interaction_strength; encode text"):
+        interaction_strength(model, pd.DataFrame({"a": ["x"]}))
 
 
 def test_curves_equal_those_of_scikit_learn(data):

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse, stats
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance as theirs
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    StratifiedKFold,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
@@ -21,7 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 import tamiz
-from tamiz.explain import importance, leave_covariate_out, permutation_importance
+from tamiz.explain import folds, leave_covariate_out, permutation_importance
 from tamiz.search import TimeFolds
 from tamiz.svm import SVC, SVR, LinearMachine
 from tests.naive import importance as naive
@@ -35,11 +46,17 @@ def data():
     return X, y
 
 
+def in_a_cycle(n, rng):
+    way = rng.permutation(n).tolist()
+    takes = dict(zip(way, way[1:] + way[:1], strict=True))
+    return [takes[i] for i in range(n)]
+
+
 def orders_of(n_repeats, random_state):
     seed = check_random_state(random_state).randint(2**31 - 1)
 
     def orders(k, u, n):
-        return [np.random.default_rng([seed, k, u, r]).permutation(n) for r in range(n_repeats)]
+        return [in_a_cycle(n, np.random.default_rng([seed, k, u, r])) for r in range(n_repeats)]
 
     return orders
 
@@ -80,9 +97,9 @@ def test_both_equal_loops_of_fits(model, scoring, data):
 def test_kernel_machines_predict_nothing_anew(data):
     X, y = data
     model = SVC().fit(X, y)
-    assert importance.follower(model, X[:9], "roc_auc") is not None
-    assert importance.follower(LogisticRegression().fit(X, y), X[:9], "neg_log_loss") is None
-    assert importance.follower(KNeighborsClassifier().fit(X, y), X[:9], None) is None
+    assert folds.follower(model, X[:9], "roc_auc") is not None
+    assert folds.follower(LogisticRegression().fit(X, y), X[:9], "neg_log_loss") is None
+    assert folds.follower(KNeighborsClassifier().fit(X, y), X[:9], None) is None
 
 
 def test_importances_agree_with_those_of_scikit_learn(data):
@@ -104,6 +121,109 @@ def test_intervals_are_corrected_for_overlapping_training_parts(data):
     half = stats.t.ppf(0.95, 4) * spread
     wanted = np.column_stack([per_split.mean(1) - half, per_split.mean(1) + half])
     np.testing.assert_allclose(found.intervals(0.9), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_test", [2, 3, 6])
+def test_every_row_gets_the_value_of_another(n_test):
+    """The mean over shuffles is that over all pairs of different rows, however small the part."""
+    rng = np.random.default_rng(n_test)
+    X = rng.normal(size=(40 + n_test, 2))
+    y = X @ [1.0, 0.3] + 0.5 * rng.normal(size=len(X))
+    train, test = np.arange(n_test, len(X)), np.arange(n_test)
+    asked = {"cv": [(train, test)], "scoring": "neg_mean_squared_error", "random_state": 0}
+    found = permutation_importance(Ridge(), X, y, n_repeats=400, **asked)
+    machine = Ridge().fit(X[train], y[train])
+    wanted = naive.switched(machine, X[test], y[test])
+    error = found.values.std(axis=2)[:, 0] / np.sqrt(400)
+    assert (np.abs(found.importances - wanted) <= 4.0 * error + 1e-9).all()
+
+
+@pytest.mark.parametrize("cv", ["loo", LeaveOneOut()], ids=["loo", "splitter"])
+def test_a_test_part_of_one_sample_is_refused(cv, data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"single test sample.*two samples or more"):
+        permutation_importance(LogisticRegression(), X, y, cv=cv)
+    assert leave_covariate_out(LogisticRegression(), X, y, cv=cv).importances.max() > 0.0
+
+
+def test_small_test_parts_do_not_make_importances_small():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=120) > 0
+    asked = {"random_state": 0, "n_repeats": 20}
+    few, many = (
+        permutation_importance(LogisticRegression(), X, y, cv=KFold(k), **asked).importances[0]
+        for k in (3, 60)
+    )
+    assert many == pytest.approx(few, abs=0.04)
+
+
+def covered(R, splitter, n=60):
+    """How often 95 % intervals cover: what the machines lean on, and the mean over samples."""
+    effects = np.array([1.0, 0.5, 0.0])
+    ends, machines = [], []
+    for seed in range(R):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 3))
+        y = X @ effects + rng.normal(size=n)
+        splits = list(splitter(seed).split(X))
+        asked = {"scoring": "neg_mean_squared_error", "n_repeats": 3, "random_state": seed}
+        found = permutation_importance(LinearRegression(), X, y, cv=splits, **asked)
+        ends.append(found.intervals())
+        # shuffled, feature j adds 2 b_j w_j to the mean square, for independent features
+        weights = [LinearRegression().fit(X[train], y[train]).coef_ for train, _ in splits]
+        machines.append(2.0 * effects * np.mean(weights, axis=0))
+    low, high = np.moveaxis(np.array(ends), 2, 0)
+    of_machines, mean = np.array(machines), np.mean(machines, axis=0)
+    return [((low <= t) & (t <= high)).mean(axis=0) for t in (of_machines, mean)]
+
+
+@pytest.mark.slow
+def test_intervals_cover_what_the_machines_of_the_folds_lean_on():
+    machines, method = covered(150, lambda seed: KFold(5, shuffle=True, random_state=seed))
+    assert (machines >= 0.93).all()
+    assert method[1] < 0.91  # as the page says: for the method they are too short
+    repeated = covered(60, lambda s: RepeatedKFold(n_splits=5, n_repeats=4, random_state=s))[0]
+    assert (repeated >= 0.93).all()
+
+
+def test_repetitions_give_no_more_degrees_of_freedom_than_disjoint_test_parts(data):
+    X, y = data
+    splits = RepeatedKFold(n_splits=5, n_repeats=3, random_state=0)
+    found = permutation_importance(SVC(), X, y, cv=splits, random_state=0, n_repeats=2)
+    per_split = found.values.mean(axis=2)
+    spread = np.sqrt((1 / 15 + 1 / 4) * per_split.var(1, ddof=1))
+    half = stats.t.ppf(0.975, 4) * spread
+    np.testing.assert_allclose(np.diff(found.intervals())[:, 0] / 2, half, atol=1e-12)
+
+
+class Noting(ClassifierMixin, BaseEstimator):
+    """Notes whether weights reached ``fit``."""
+
+    seen: ClassVar[list[bool]] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.append(sample_weight is not None)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 0, self.classes_[1], self.classes_[0])
+
+
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_weights_reach_fits_only_where_routing_says_so(asked, n_jobs, data):
+    X, y = data
+    with config_context(enable_metadata_routing=True):
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=asked)
+        model = Noting().set_fit_request(sample_weight=asked)
+        Noting.seen.clear()
+        for importances in (permutation_importance, leave_covariate_out):
+            given = {"sample_weight": np.ones(90), "scoring": scorer, "cv": 3}
+            found = importances(model, X, y, **given)
+            assert np.isfinite(found.values).all()
+    assert Noting.seen and set(Noting.seen) == {asked}
 
 
 def test_copies_of_a_feature_hide_each_other_unless_they_are_grouped():

@@ -26,6 +26,22 @@ def permutation(model, X, y, splits, units, orders, scoring=None):
     return np.array(found).transpose(1, 0, 2)
 
 
+def switched(machine, X, y):
+    """Rise of the mean square, over all pairs of different rows, one with the other's value."""
+    n, p = X.shape
+    plain = np.mean((y - machine.predict(X)) ** 2)
+    found = np.zeros(p)
+    for j in range(p):
+        for i in range(n):
+            for other in range(n):
+                if other != i:
+                    row = X[i].copy()
+                    row[j] = X[other, j]
+                    error = (y[i] - machine.predict(row[None, :])[0]) ** 2
+                    found[j] += error / (n * (n - 1))
+    return found - plain
+
+
 def left_out(model, X, y, splits, units, scoring=None):
     """Falls of the score (units, splits) when columns are deleted before the fit."""
     found = []

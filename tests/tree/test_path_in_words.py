@@ -72,3 +72,34 @@ def test_numbers_have_a_deviation(people):
 def test_a_leaf_alone_asks_nothing():
     tree = CARTClassifier().fit([[0.0], [0.0], [0.0]], [0, 1, 1])
     assert "the tree asks nothing" in str(tree.explain([[0.0]])[0])
+
+
+@pytest.fixture
+def grown():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=300), "c": rng.choice(["u", "v", "w"], 300)})
+    y = np.where((frame["a"] > 0.5) ^ (frame["c"] == "u") ^ (frame["a"] < -0.5), "p", "n")
+    return CARTClassifier(max_depth=5, n_surrogates=0).fit(frame, y)
+
+
+@pytest.mark.parametrize("a", [-1.0, 0.0, 1.0])
+def test_a_category_that_was_not_seen_is_said_to_be_that(a, grown):
+    rows = pd.DataFrame({"a": [a, a], "c": ["zzz", "u"]})
+    one = grown.explain(rows)[0]
+    about = [reason for reason in one.reasons if reason.startswith("c ")]
+    assert len(about) == 1 and "-1" not in about[0]
+    assert about[0].startswith("c is a category that was not seen in training, and most samples")
+    assert "it is" not in about[0]
+    assert one.prediction == grown.predict(rows)[0]
+
+
+@pytest.mark.parametrize("c", ["u", "v", None])
+def test_all_that_is_said_of_a_missing_value_is_one_reason(c, grown):
+    row = pd.DataFrame({"a": [np.nan], "c": [c]})
+    one = grown.explain(row)[0]
+    about = [reason for reason in one.reasons if reason.startswith("a ")]
+    assert len(about) == 1 and about[0].count("a is missing") == 1
+    tests_of_a = sum(0 in grown.tree_.splits[t].features for t in one.nodes[:-1])
+    assert tests_of_a > 1  # put together
+    assert about[0].count("most samples have") == 1
+    assert one.prediction == grown.predict(row)[0]

@@ -12,6 +12,8 @@ from tamiz.cli.predict import free_name, new_rows, read_table_model, write_csv
 
 #: Rows that are printed if no file is written.
 _SHOWN = 20
+#: Rows that may be their own background: of fewer, each would be compared with hardly anything.
+_ENOUGH = 10
 
 
 @opt.reads
@@ -22,7 +24,7 @@ def explain(
         str | None,
         typer.Option(
             help="Table such as that of the training, which values that are not known are taken "
-            "from. Default: DATA itself."
+            "from. Default: DATA itself, if it has ten rows or more."
         ),
     ] = None,
     out: Annotated[
@@ -60,13 +62,12 @@ def explain(
 
         fitted = read_table_model(model)
         rows = new_rows(fitted, data, arguments, None, False, reading.labels)
-        others = rows
-        if background is not None:
-            others = new_rows(fitted, background, arguments, None, True)
-        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, others.X)
+        given = None if background is None else new_rows(fitted, background, arguments, None, True)
+        usual = _as_background(rows.X, data) if given is None else given.X
+        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, usual)
         found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1)
         found = replace(found, output_names=_outputs(fitted, found.output_names))
-        values, base = found.of(0 if output is None else output)
+        values, base = found.of(_chosen(output, found.output_names))
     for note in rows.notes:
         tell(note)
     names = fitted.features_ or fitted.columns
@@ -85,6 +86,18 @@ def explain(
             tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
 
 
+def _as_background(X: Any, data: str) -> Any:
+    """The rows themselves, if there are enough of them."""
+    from tamiz.cli.console import UsageProblem
+
+    if len(X) < _ENOUGH:
+        raise UsageProblem(
+            f"{data} has {len(X)} row{'s' * (len(X) != 1)}, too few to say what is usual: pass "
+            "--background with a table such as that of the training."
+        )
+    return X
+
+
 def _document(
     found: Any, output: Any, values: Any, base: float, names: Any, labels: Any, rows: Any
 ) -> dict[str, Any]:
@@ -92,7 +105,7 @@ def _document(
     error = found.standard_error
     return {
         "outputs": found.output_names,
-        "output": found.output_names[0] if output is None else output,
+        "output": _name(output, found.output_names),
         "method": found.method,
         "features": list(names),
         "base": base,
@@ -103,6 +116,18 @@ def _document(
         "n_samples": len(values),
         "notes": rows.notes,
     }
+
+
+def _chosen(output: str | None, names: list[str]) -> str | int:
+    """An output by its name, or by its position."""
+    if output is None:
+        return 0
+    return int(output) if output not in names and output.isdecimal() else output
+
+
+def _name(output: str | None, names: list[str]) -> str:
+    chosen = _chosen(output, names)
+    return chosen if isinstance(chosen, str) else names[chosen]
 
 
 def _outputs(fitted: Any, names: list[str]) -> list[str]:

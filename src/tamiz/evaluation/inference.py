@@ -113,10 +113,12 @@ def corrected_interval(
     n_test: np.ndarray,
     confidence: float,
     error_is_rate: bool,
+    n_parts: float = math.inf,
 ) -> MeanInterval:
     """The mean of ``errors`` with its corrected interval; splits without a value are left out.
 
     ``error_is_rate`` says that errors lie between 0 and 1, and so do the ends of the interval.
+    ``n_parts`` is the number of disjoint test parts where repetitions should count for no more.
     """
     there = np.isfinite(errors)
     n_splits = int(there.sum())
@@ -127,7 +129,8 @@ def corrected_interval(
         return MeanInterval(mean, np.nan, np.nan, 1)
     factor = 1.0 / n_splits + float(np.mean(n_test[there] / n_train[there]))
     error = float(errors[there].std(ddof=1)) * np.sqrt(factor)
-    half = float(stats.t.isf((1.0 - confidence) / 2.0, n_splits - 1)) * error
+    freedom = max(min(n_splits, n_parts) - 1.0, 1.0)
+    half = float(stats.t.isf((1.0 - confidence) / 2.0, freedom)) * error
     low, high = mean - half, mean + half
     if error_is_rate:
         low, high = max(0.0, low), min(1.0, high)

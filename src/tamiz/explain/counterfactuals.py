@@ -67,6 +67,8 @@ _HALVINGS = 40
 _GAIN = 1e-4
 #: Decision values are moved this far beyond the boundary, as a part of what they are.
 _BEYOND = 1e-6
+#: What they are is taken for no less than this part of their deviation over the background.
+_SMALLEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -247,7 +249,8 @@ def counterfactual(
     """
     check_is_fitted(model)
     refuse_without_features(model)
-    table, others = numbers_of(model, X, "X"), numbers_of(model, background, "background")
+    table = numbers_of(model, X, "X", "counterfactual")
+    others = numbers_of(model, background, "background", "counterfactual")
     names = feature_names(model, X, table.shape[1])
     machine = _machine(model, table, others)
     fixed = np.zeros(len(names), dtype=bool)
@@ -264,12 +267,13 @@ def counterfactual(
         values = machine.value(machine.seen(table))
         after = np.where(values > 0, classes[0], classes[1])
         starts = _starts(machine, others)
+        least_size = _SMALLEST * float(np.std(starts[1]))  # in the units of this machine
         for i, x in enumerate(table):
             least = np.where(fixed, x, np.minimum(low, x))
             most = np.where(fixed, x, np.maximum(high, x))
             asked = _Asked(machine, x, -1.0 if values[i] > 0 else 1.0, scale, least, most, norm)
             for part in (1.0, 10.0, 1e3, 1e5):  # rounding may leave it on the wrong side
-                beyond = part * _BEYOND * max(abs(float(values[i])), 1e-3)
+                beyond = part * _BEYOND * max(abs(float(values[i])), least_size)
                 found = asked.solve(beyond, starts)
                 if found is None:
                     break
@@ -424,17 +428,17 @@ def _read_bounds(
     if isinstance(bounds, str) and bounds == "observed":
         return low, high
     if not isinstance(bounds, dict):
-        raise refused("bounds", bounds, "be 'observed', None, or a dict of pairs by feature")
+        raise refused("bounds", bounds, "must be 'observed', None, or a dict of pairs by feature")
     for key, pair in bounds.items():
         (j,) = check_features([key], "bounds", len(names), names)
         try:
             least, most = pair
         except (TypeError, ValueError):
-            raise refused("bounds", pair, "hold pairs (least, largest)") from None
+            raise refused("bounds", pair, "must hold pairs (least, largest)") from None
         low[j] = -np.inf if least is None else float(least)
         high[j] = np.inf if most is None else float(most)
         if not low[j] <= high[j]:
-            raise refused("bounds", pair, "hold pairs, the lower bound first")
+            raise refused("bounds", pair, "must hold pairs, the lower bound first")
     return low, high
 
 

@@ -25,6 +25,7 @@ from tamiz.display import PALETTE, axes, frames
 from tamiz.explain.decisions import decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
 from tamiz.explain.result import position_of
+from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.validation import check_features, checked, estimator_with, integer_from, refused
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 #: Rows that are looked at if there are more.
 MOST_ROWS = 1000
 _MOST_CURVES = 50  # of single rows that are drawn
+_REMEDY = "Pass features=, or individual=False, which keeps the means over the rows only."
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,12 @@ class PartialDependence:
     mean : list of arrays of shape (n_points, n_outputs)
         The partial dependence: means over the rows.
     individual : list of arrays of shape (n_rows, n_points, n_outputs)
-        The curve of every row.
+        The curve of every row; an empty list with ``individual=False``.
     method : {"exact", "brute"}
         Whether the curves come from the terms of a kernel expansion, or the model was asked for
-        each point. The values are the same.
+        each point. The values of an output are the same; the outputs are not always: those of
+        one-versus-one machines of several classes are pairs if they are exact, and classes if the
+        model is asked.
     feature_names, output_names : lists of str
         Names of all features, and of the outputs of the model.
     X : array of shape (n_rows, n_features)
@@ -72,7 +76,7 @@ class PartialDependence:
         j = position_of(feature, self.feature_names)
         if j not in self.features:
             listed = ", ".join(repr(self.feature_names[k]) for k in self.features[:5])
-            raise refused("feature", feature, f"be one of those computed: {listed}")
+            raise refused("feature", feature, f"must be one of those computed: {listed}")
         return self.features.index(j)
 
     @property
@@ -130,7 +134,8 @@ class PartialDependence:
         k = int(np.argmax(self.spreads)) if feature is None else self._at(feature)
         c = 0 if output is None else position_of(output, self.output_names, "output")
         ax = axes(ax)
-        grid, single, mean = self.grids[k], self.individual[k][:, :, c], self.mean[k][:, c]
+        grid, mean = self.grids[k], self.mean[k][:, c]
+        single = self.individual[k][:, :, c] if self.individual else np.empty((0, len(grid)))
         if centred:
             single, mean = single - single[:, :1], mean - mean[:1]
         some = np.unique(np.linspace(0, len(single) - 1, min(curves, len(single))).astype(int))
@@ -165,6 +170,7 @@ def partial_dependence(
     *,
     grid_resolution: int = 50,
     percentiles: tuple[float, float] = (0.05, 0.95),
+    individual: bool = True,
     random_state: Any = None,
     verbose: bool | int = 0,
 ) -> PartialDependence:
@@ -175,7 +181,8 @@ def partial_dependence(
     model : estimator or pipeline
         Fitted. Its decision function, probabilities or predictions, the first there is, are looked
         at; those of kernel machines and linear models are computed from the terms of the kernel,
-        also behind scalers and selectors, without asking for every point.
+        also behind scalers and selectors, without asking for every point. There, every machine of a
+        pair of several classes is an output of its own, as in :func:`shapley_values`.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows that the curves are means over; 1,000 of them drawn at random if there are more.
     features : list of int or str, optional
@@ -185,6 +192,9 @@ def partial_dependence(
         fewer different values takes these.
     percentiles : (float, float), default=(0.05, 0.95)
         The ends of the grid.
+    individual : bool, default=True
+        Whether to keep the curve of every row. Without them the result is small, and quicker for
+        kernel machines: the rows are needed once, however fine the grid.
     random_state : int, RandomState or None
         For rows that are drawn.
     verbose : bool or int, default=0
@@ -218,23 +228,27 @@ def partial_dependence(
     check_is_fitted(model)
     refuse_without_features(model)
     low, high = _ends(percentiles)
-    table = some_rows(numbers_of(model, X, "X"), MOST_ROWS, random_state)
+    whole = numbers_of(model, X, "X", "partial_dependence")
+    table = some_rows(whole, MOST_ROWS, random_state)
     names = feature_names(model, X, table.shape[1])
     wanted = _wanted(features, names)
-    decisions = decisions_of(model, table)
-    grids, mean, individual = [], [], []
-    with Progress("partial dependence", verbose) as progress:
-        for j in wanted:
-            grid = _grid(table[:, j], grid_resolution, low, high)
-            curves = decisions.each(np.array([j]), grid[:, None])
-            grids.append(grid)
-            individual.append(curves)
-            mean.append(curves.mean(axis=0))
-            progress.update(f"{len(grids)} of {len(wanted)} features")
+    decisions = decisions_of(model, table, X)
+    grids = [_grid(table[:, j], grid_resolution, low, high) for j in wanted]
     outputs = decisions.outputs
-    return PartialDependence(
-        wanted, grids, mean, individual, decisions.method, names, outputs, table
-    )
+    if individual:
+        points = sum(len(grid) for grid in grids) * len(outputs)
+        what = f"The curves of {len(table):,} rows for {len(wanted):,} features"
+        require_memory(8 * len(table) * points, what, _REMEDY)
+    mean, each = [], []
+    with Progress("partial dependence", verbose) as progress:
+        for j, grid in zip(wanted, grids, strict=True):
+            if individual:
+                each.append(decisions.each(np.array([j]), grid[:, None]))
+                mean.append(each[-1].mean(axis=0))
+            else:
+                mean.append(decisions.partial(np.array([j]), grid[:, None]))
+            progress.update(f"{len(mean)} of {len(wanted)} features")
+    return PartialDependence(wanted, grids, mean, each, decisions.method, names, outputs, table)
 
 
 def some_rows(table: np.ndarray, most: int, random_state: Any) -> np.ndarray:
@@ -250,8 +264,11 @@ def _wanted(features: Any, names: list[str]) -> list[int]:
         return list(range(len(names)))
     one = isinstance(features, str | int | np.integer)
     listed = [features] if one else list(features)
-    check_features(listed, "features", len(names), names)  # says what is wrong
-    return [position_of(one, names) for one in listed]
+    found: list[int] = check_features(listed, "features", len(names), names).tolist()
+    if not found:
+        raise refused("features", features, "names no feature; leave it out for all of them.")
+    mask = isinstance(listed[0], bool | np.bool_)
+    return found if mask else [position_of(one, names) for one in listed]  # in the order given
 
 
 def _ends(percentiles: Any) -> tuple[float, float]:
@@ -260,7 +277,8 @@ def _ends(percentiles: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         low, high = 1.0, 0.0
     if not 0.0 <= low < high <= 1.0:
-        raise refused("percentiles", percentiles, "be two numbers from 0 to 1, the lower one first")
+        must = "must be two numbers from 0 to 1, the lower one first"
+        raise refused("percentiles", percentiles, must)
     return low, high
 
 

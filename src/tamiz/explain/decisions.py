@@ -71,13 +71,16 @@ class Decisions(ABC):
         return self.replaced(nothing, np.empty((len(self.X), 0)))
 
 
-def decisions_of(model: Any, X: np.ndarray) -> Decisions:
-    """The quick one where the model is a kernel expansion behind steps that keep columns apart."""
+def decisions_of(model: Any, X: np.ndarray, like: Any = None) -> Decisions:
+    """The quick one where the model is a kernel expansion behind steps that keep columns apart.
+
+    A model that finds columns by name is asked with frames such as ``like``.
+    """
     front = columns_of_the_machine(model, X, X)
     terms = None if front is None else terms_of(front)
     if front is not None and terms is not None and _is_served(terms, len(X)):
         return ExpansionDecisions(model, X, front.X, front.source, terms)
-    return FunctionDecisions(model, X)
+    return FunctionDecisions(model, X, like)
 
 
 def _is_served(terms: Terms, n_rows: int) -> bool:
@@ -92,9 +95,9 @@ class FunctionDecisions(Decisions):
 
     method = "brute"
 
-    def __init__(self, model: Any, X: np.ndarray):
+    def __init__(self, model: Any, X: np.ndarray, like: Any = None):
         self.X = X
-        self._function, self.outputs = function_of(model)
+        self._function, self.outputs = function_of(model, like)
 
     def _ask(self, table: np.ndarray) -> np.ndarray:
         with without_name_warnings():

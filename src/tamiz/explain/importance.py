@@ -9,13 +9,17 @@ that are treated together) is
     d_k = s_k - \frac1R \sum_r s_k^{(r)},
 
 the score ``s_k`` of the test rows minus the mean of the scores when the unit's columns are shuffled
-together, or minus the score of a model that was fitted without them. Training parts overlap, so
-that the ``d_k`` vary less than those of fresh data would; the interval is that of Nadeau and
-Bengio, with the variance ``(1/J + n_test / n_train) s²`` of their mean.
+together, or minus the score of a model that was fitted without them. A shuffle goes round in one
+cycle through all test rows: every row gets the value of another one, each as likely. (Of any
+permutation some rows keep their own value, and importances would be too small by a factor of
+``1 - 1/n_test``.)
 
-Where the judge is a kernel expansion or a linear machine, alone or behind steps that keep columns
-apart, decision values follow the shuffled columns, and nothing is predicted anew
-(:mod:`tamiz.explain.decisions`).
+The interval has the variance ``(1/J + n_test / n_train) s²`` of Nadeau and Bengio for the mean of
+the ``d_k``, and Student's t with as many degrees of freedom as there are disjoint test parts, minus
+one. When the feature is left out of the fit, it is about the *method*. When the feature is
+shuffled, it is about the *machines of these folds*: the importance of a machine is governed by what
+it has learned, which machines with overlapping training parts share, so that how it would vary from
+one sample of data to another does not show in the ``d_k``.
 
 References
 ----------
@@ -28,21 +32,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from scipy import sparse, stats
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import check_random_state
 
 from tamiz.display import INK, PALETTE, axes, frames
-from tamiz.evaluation.comparison.arguments import ColumnNames
 from tamiz.evaluation.inference import corrected_interval
+<<<<<<< HEAD
 from tamiz.explain.decisions import ExpansionDecisions, decisions_of
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, table_to_judge
@@ -71,24 +68,20 @@ from tamiz.validation import (
     names_for,
     number_of_jobs,
     verbosity,
+=======
+from tamiz.explain.folds import (
+    FoldOptions,
+    LeavingOut,
+    Shuffling,
+    measured,
+    setting_of,
+    units_of,
+>>>>>>> mend1
 )
+from tamiz.validation import check_level, checked, integer_from
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Features whose ranks correlate by at least this much are grouped by ``feature_groups="auto"``.
-ALIKE = 0.7
-_NAMES_SHOWN = 3
-
-
-class FoldOptions(TypedDict, total=False):
-    """How folds are made, judged and run; keywords of both importances."""
-
-    cv: Any
-    scoring: Any
-    random_state: Any
-    n_jobs: int | None
-    verbose: bool | int
 
 
 @dataclass(frozen=True)
@@ -113,6 +106,8 @@ class FoldImportances:
         Names of all features.
     n_train, n_test : arrays of shape (n_splits,)
         Sizes of both parts of each split.
+    n_tested : int
+        Different samples in all test parts together.
     """
 
     values: np.ndarray
@@ -124,6 +119,7 @@ class FoldImportances:
     feature_names: list[str]
     n_train: np.ndarray
     n_test: np.ndarray
+    n_tested: int
 
     @property
     def importances(self) -> np.ndarray:
@@ -139,18 +135,23 @@ class FoldImportances:
 
     @checked(confidence=check_level)
     def intervals(self, confidence: float = 0.95) -> np.ndarray:
-        """Corrected resampled t intervals (n_units, 2), each for a unit by itself.
+        """Intervals (n_units, 2) for the mean over splits, each for a unit by itself.
 
-        They are those of Nadeau and Bengio for the mean over splits, and hold what splits and
-        shuffles vary. With a single split there are none: NaN.
+        The variance is that of Nadeau and Bengio, since training parts overlap. Of
+        :func:`leave_covariate_out`, the intervals are about the method: what it would lose with
+        other samples of this size. Of :func:`permutation_importance`, they are about the machines
+        of these folds: what these would lose with other test samples. Fitted to other data they
+        would lean on a feature more or less, which such an interval does not hold; for
+        the method it is too short. With a single split there are none: NaN.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            How often an interval covers.
+            How many of such intervals should cover.
         """
+        parts = min(len(self.n_test), self.n_tested / float(np.mean(self.n_test)))
         found = [
-            corrected_interval(one, self.n_train, self.n_test, confidence, False)
+            corrected_interval(one, self.n_train, self.n_test, confidence, False, parts)
             for one in self.values.mean(axis=2)
         ]
         return np.array([(one.low, one.high) for one in found])
@@ -245,8 +246,9 @@ def permutation_importance(
     sample_weight : array of shape (n_samples,), optional
         Weights, in fits and scores.
     **folds
-        Keywords: ``cv`` (number of folds, splitter, or splits; 5 by default), ``scoring`` (a metric
-        of scikit-learn; the estimator's own by default), ``random_state``, ``n_jobs``, ``verbose``.
+        Keywords: ``cv`` (number of folds, splitter, or splits; 5 by default; test parts need two
+        samples or more), ``scoring`` (a metric of scikit-learn; the estimator's own by default),
+        ``random_state``, ``n_jobs``, ``verbose``.
 
     Returns
     -------
@@ -278,10 +280,10 @@ def permutation_importance(
     >>> found.unit_names, found.importances.round(1).tolist()
     (['x0 + x1', 'x2', 'x3'], [0.4, 0.0, 0.0])
     """
-    setting = _setting(estimator, X, y, groups, sample_weight, folds)
-    units, names = _units_of(feature_groups, setting)
-    work = _Shuffling(setting, [np.array(unit) for unit in units], n_repeats)
-    return _measured(work, units, names, "permutation")
+    setting = setting_of(estimator, X, y, groups, sample_weight, folds)
+    units, names = units_of(feature_groups, setting)
+    work = Shuffling(setting, [np.array(unit) for unit in units], n_repeats)
+    return _importances(work, names, "permutation")
 
 
 @checked()
@@ -342,227 +344,24 @@ def leave_covariate_out(
     >>> found.to_frame()["name"].tolist()[-1], bool((found.intervals()[:2, 0] > 0.2).all())
     ('x2', True)
     """
-    setting = _setting(estimator, X, y, groups, sample_weight, folds)
-    units, names = _units_of(feature_groups, setting)
+    setting = setting_of(estimator, X, y, groups, sample_weight, folds)
+    units, names = units_of(feature_groups, setting)
     if len(units) < 2:
         raise ValueError("Nothing would be left without the only feature, or group of features.")
-    return _measured(_LeavingOut(setting, units), units, names, "leave_covariate_out")
+    return _importances(LeavingOut(setting, units), names, "leave_covariate_out")
 
 
-# ---------------------------------------------------------------------------- the setting
-
-
-class _FoldWork(NamedTuple):
-    """What is fitted and judged, and how."""
-
-    judge: CrossValidation
-    fast: Judge  # scores subsets of the features
-    seed: int
-    names: list[str]
-    n_jobs: int | None
-    verbose: bool | int
-    scoring: Any
-
-
-def _setting(
-    estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any, folds: FoldOptions
-) -> _FoldWork:
-    options = _FoldSettings(**folds)
-    fittable("estimator", estimator)
-    owner = ColumnNames()
-    table, _ = table_to_judge(owner, X, estimator, options.scoring)
-    n, p = table.shape
-    if is_regressor(estimator):
-        target = check_regression_target(y, n)
-    else:
-        labels = check_classes(y, n)
-        target = labels.classes[labels.codes]
-    weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
-    seed = int(check_random_state(options.random_state).randint(2**31 - 1))
-    model = seeded(clone(estimator), seed)
-    splits = make_splits(options.cv, table, target, is_classifier(estimator), seed, groups)
-    given = model, table, target, splits, options.scoring, weight
-    names = [str(name) for name in getattr(owner, "feature_names_in_", ())]
-    return _FoldWork(
-        CrossValidation(*given),
-        judge_for(*given),
-        seed,
-        names_for(names or None, p),
-        options.n_jobs,
-        options.verbose,
-        options.scoring,
-    )
-
-
-class _FoldSettings:
-    """The options, checked, with what they are if they are not given."""
-
-    @checked(cv=dividing, n_jobs=number_of_jobs, verbose=verbosity)
-    def __init__(
-        self,
-        *,
-        cv: Any = 5,
-        scoring: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool | int = 0,
-    ):
-        self.cv = 5 if cv is None else cv
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-
-def _units_of(feature_groups: Any, setting: _FoldWork) -> tuple[list[np.ndarray], list[str]]:
-    """Features that are treated together, and what they are called."""
-    names, p = setting.names, len(setting.names)
-    given = feature_groups
-    if isinstance(given, str) and given == "auto":
-        given = [group for group in alike(setting.judge.X) if len(group) > 1] or None
-    units = check_units(given, None, p, names)
-    called = {tuple(features): key for key, features in (units.named or {}).items()}
-    shown = [called.get(tuple(unit), _joined([names[j] for j in unit])) for unit in units.members]
-    return units.members, shown
-
-
-def _joined(names: Sequence[str]) -> str:
-    if len(names) <= _NAMES_SHOWN:
-        return " + ".join(names)
-    return " + ".join(names[: _NAMES_SHOWN - 1]) + f" + {len(names) - _NAMES_SHOWN + 1} more"
-
-
-def alike(X: Any, correlation: float = ALIKE) -> list[list[int]]:
-    """Groups of numeric features, every two of which have ranks that correlate so much.
-
-    Clusters by complete linkage; text, and columns that do not vary, are alone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(10.0)
-    >>> alike(np.column_stack([x, np.sin(5 * x), -(x**3)]))
-    [[0, 2], [1]]
-    """
-    table, numeric = _numeric_columns(X)
-    varies = np.ptp(table, axis=0) > 0
-    numeric = numeric[varies]
-    ranks = stats.rankdata(table[:, varies], axis=0)
-    labels = np.arange(1, len(numeric) + 1)
-    if len(numeric) > 1:
-        ranks = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
-        apart = 1.0 - np.abs(ranks.T @ ranks) / len(ranks)
-        apart = np.maximum((apart + apart.T) / 2.0, 0.0)
-        np.fill_diagonal(apart, 0.0)
-        tree = linkage(squareform(apart, checks=False), "complete")
-        labels = fcluster(tree, 1.0 - correlation + 1e-12, "distance")
-    groups = [numeric[labels == k].tolist() for k in np.unique(labels)]
-    alone = np.setdiff1d(np.arange(X.shape[1]), numeric)
-    return sorted([*groups, *([int(j)] for j in alone)])
-
-
-def _numeric_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of numbers, missing ones replaced by the median, and their positions."""
-    if is_frame(X):
-        columns = list(nw.from_native(X, eager_only=True).iter_columns())
-        which = [j for j, c in enumerate(columns) if c.dtype.is_numeric()]
-        parts = [np.asarray(columns[j].to_numpy(), dtype=np.float64) for j in which]
-        table = np.column_stack(parts) if parts else np.empty((X.shape[0], 0))
-    else:
-        table = X.toarray() if sparse.issparse(X) else np.array(X, dtype=np.float64)
-        which = list(range(table.shape[1]))
-    for j in np.flatnonzero(np.isnan(table).any(axis=0)):
-        known = table[~np.isnan(table[:, j]), j]
-        table[np.isnan(table[:, j]), j] = np.median(known) if len(known) else 0.0
-    return table, np.array(which, dtype=np.intp)
-
-
-# ---------------------------------------------------------------------------- the work
-
-
-class _Shuffling:
-    """Fits the model of a split, and scores its test rows with columns shuffled."""
-
-    label = "permutation importance"
-
-    def __init__(self, setting: _FoldWork, units: list[np.ndarray], n_repeats: int):
-        self.setting, self.units, self.n_repeats = setting, units, n_repeats
-
-    def jobs(self) -> Iterator[tuple[int]]:
-        yield from ((k,) for k in range(self.setting.judge.n_splits))
-
-    def __call__(self, k: int) -> tuple[np.ndarray, float]:
-        """Falls of the score (units, repeats) in split ``k``, and the score itself."""
-        judge = self.setting.judge
-        train, test = judge.splits[k]
-        everything = np.arange(judge.X.shape[1])
-        weight = None if judge.sample_weight is None else judge.sample_weight[train]
-        machine = judge.machine(everything)
-        known = part_of(judge.X, train, everything)
-        fit_to_the_end(machine, known, judge.y[train], **fit_arguments(machine, weight))
-        rows = part_of(judge.X, test, everything)
-        score = judge.measure(machine, rows, test)[0]
-        quick = follower(machine, rows, self.setting.scoring)
-        if quick is not None and abs(judge.measure(quick.plain(), rows, test)[0] - score) > 1e-12:
-            quick = None
-        falls = np.empty((len(self.units), self.n_repeats))
-        for u, unit in enumerate(self.units):
-            for r in range(self.n_repeats):
-                order = np.random.default_rng([self.setting.seed, k, u, r]).permutation(len(test))
-                if quick is None:
-                    shuffled = with_shuffled(rows, unit, order)
-                    falls[u, r] = score - judge.measure(machine, shuffled, test)[0]
-                else:
-                    falls[u, r] = score - judge.measure(quick(unit, order), rows, test)[0]
-        return falls, score
-
-    def gather(self, found: Sequence[tuple[np.ndarray, float]]) -> tuple[np.ndarray, np.ndarray]:
-        """Falls (units, splits, repeats) and scores."""
-        return np.stack([f for f, _ in found], axis=1), np.array([score for _, score in found])
-
-
-class _LeavingOut:
-    """Scores the method without each unit in turn, in all splits."""
-
-    label = "leave covariate out"
-
-    def __init__(self, setting: _FoldWork, units: list[np.ndarray]):
-        self.setting, self.units = setting, units
-
-    def jobs(self) -> Iterator[tuple[int]]:
-        yield from ((u,) for u in range(-1, len(self.units)))
-
-    def __call__(self, u: int) -> np.ndarray:
-        """Scores of the splits without a unit; with all for -1."""
-        features = np.arange(len(self.setting.names))
-        if u >= 0:
-            features = np.setdiff1d(features, self.units[u])
-        scores: np.ndarray = self.setting.fast.score(features)[0]
-        return scores
-
-    def gather(self, found: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Falls (units, splits, 1) and scores."""
-        return (found[0] - np.array(found[1:]))[:, :, None], found[0]
-
-
-def _measured(
-    work: _Shuffling | _LeavingOut, units: list[np.ndarray], names: list[str], kind: str
-) -> FoldImportances:
+def _importances(work: Shuffling | LeavingOut, names: list[str], kind: str) -> FoldImportances:
     setting = work.setting
-    jobs = list(work.jobs())
-    found: list[Any] = []
-    with Progress(work.label, setting.verbose) as progress:
-        for one in run_jobs(
-            type(work).__call__, work, jobs, setting.n_jobs, setting.judge.estimator
-        ):
-            found.append(one)
-            progress.update(f"{len(found)} of {len(jobs)} parts")
-    values, scores = work.gather(found)
-    sizes = np.array([(len(train), len(test)) for train, test in setting.judge.splits])
+    values, scores = measured(work)
+    splits = setting.judge.splits
+    n_train, n_test = np.array([(len(train), len(test)) for train, test in splits]).T
+    tested = len(np.unique(np.concatenate([test for _, test in splits])))
     metric = setting.judge.metrics[0]
     return FoldImportances(
-        values, scores, kind, metric, units, names, setting.names, sizes[:, 0], sizes[:, 1]
+        values, scores, kind, metric, work.units, names, setting.names, n_train, n_test, tested
     )
+<<<<<<< HEAD
 
 
 def with_shuffled(X: Any, features: np.ndarray, order: np.ndarray) -> Any:
@@ -625,3 +424,5 @@ def _asks_for_probabilities(scoring: Any) -> bool:
     asked = getattr(scorer, "_response_method", "predict")
     first = asked if isinstance(asked, str) else next(iter(asked))
     return str(first) == "predict_proba"
+=======
+>>>>>>> mend1

@@ -130,6 +130,8 @@ def interaction_strength(
     ----------
     model : estimator or pipeline
         Fitted, as for :func:`partial_dependence`; quick for kernel machines and linear models.
+        Strength is a mean over the outputs, so that of one-versus-one machines of several
+        classes, where pairs are outputs, is another than that of classes.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows that means are taken over.
     features : list of int or str, optional
@@ -175,10 +177,10 @@ def interaction_strength(
     check_is_fitted(model)
     refuse_without_features(model)
     rng = check_random_state(random_state)
-    whole = numbers_of(model, X, "X")
+    whole = numbers_of(model, X, "X", "interaction_strength")
     names = feature_names(model, X, whole.shape[1])
     table = some_rows(whole, n_rows, rng)
-    decisions = decisions_of(model, table)
+    decisions = decisions_of(model, table, X)
     with Progress("interactions", verbose) as progress:
         if features is None:
             wanted = _most_active(decisions, top_features, rng)

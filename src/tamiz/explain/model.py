@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin
@@ -15,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from tamiz.kernels import Linear
 from tamiz.kernels.shapley import has_exact_values
 from tamiz.pictures import without_name_warnings
+from tamiz.search.judges import names_columns
 from tamiz.svm.kernel_machine import KernelExpansion
 from tamiz.validation import as_samples, is_frame, names_for, require_samples
 
@@ -33,7 +35,7 @@ def refuse_without_features(model: Any) -> None:
         )
 
 
-def numbers_of(model: Any, X: Any, name: str) -> np.ndarray:
+def numbers_of(model: Any, X: Any, name: str, owner: str) -> np.ndarray:
     """A table of numbers with the columns that the model was fitted to."""
     known = getattr(model, "feature_names_in_", None)
     if known is not None and is_frame(X) and list(X.columns) != list(known):
@@ -41,7 +43,7 @@ def numbers_of(model: Any, X: Any, name: str) -> np.ndarray:
             f"The columns of {name} are not those that the model was fitted to, in their order: "
             f"{', '.join(map(str, list(known)[:5]))}{', …' if len(known) > 5 else ''}."
         )
-    table = as_samples(X, name, "shapley_values", accept_sparse=True)
+    table = as_samples(X, name, owner, accept_sparse=True)
     if sparse.issparse(table):
         table = table.toarray()
     require_samples(len(table))
@@ -51,6 +53,13 @@ def numbers_of(model: Any, X: Any, name: str) -> np.ndarray:
             f"{name} has {table.shape[1]} features, but the model was fitted to {expected}."
         )
     return np.ascontiguousarray(table, dtype=np.float64)
+
+
+def frame_of(table: np.ndarray, like: Any) -> Any:
+    """A table of numbers as a frame, with the columns of another."""
+    frame = nw.from_native(like, eager_only=True)
+    columns = dict(zip(frame.columns, table.T, strict=True))
+    return nw.from_dict(columns, native_namespace=nw.get_native_namespace(frame)).to_native()
 
 
 def feature_names(model: Any, X: Any, p: int) -> list[str]:
@@ -145,8 +154,8 @@ def terms_of(front: Front) -> Terms | None:
         return None
     if wanted.shape != linear.shape or not (np.abs(wanted - linear) <= 1e-6 * size).all():
         return None
-    p = weights.shape[1]
-    return Terms(KernelExpansion(Linear(), np.eye(p), weights, constant, 0.0, None), outputs)
+    own = np.eye(len(weights))  # each output has a vector of its own: nothing grows with p squared
+    return Terms(KernelExpansion(Linear(), weights, own, constant, 0.0, None), outputs)
 
 
 def names_of_machines(machine: Any) -> list[str]:
@@ -162,8 +171,13 @@ def names_of_machines(machine: Any) -> list[str]:
     return [f"{b} over {a}" for a, b in combinations(names, 2)]
 
 
-def function_of(model: Any) -> tuple[Callable[[np.ndarray], np.ndarray], list[str]]:
-    """The model as a function of a table, (samples, outputs), and names of the outputs."""
+def function_of(
+    model: Any, like: Any = None
+) -> tuple[Callable[[np.ndarray], np.ndarray], list[str]]:
+    """The model as a function of a table, (samples, outputs), and names of the outputs.
+
+    A model that finds columns by name gets frames such as ``like``.
+    """
     names = [str(name) for name in getattr(model, "classes_", [])]
     for method in ("decision_function", "predict_proba", "predict"):
         if hasattr(model, method):
@@ -175,9 +189,10 @@ def function_of(model: Any) -> tuple[Callable[[np.ndarray], np.ndarray], list[st
         )
     evaluate = getattr(model, method)
     two = method == "predict_proba" and len(names) == 2
+    framed = is_frame(like) and names_columns(model)
 
     def function(table: np.ndarray) -> np.ndarray:
-        found = np.asarray(evaluate(table))
+        found = np.asarray(evaluate(frame_of(table, like) if framed else table))
         if found.dtype.kind not in "fiub":
             raise TypeError(
                 f"{type(model).__name__} predicts labels and has neither decision_function nor "

@@ -19,7 +19,7 @@ def position_of(thing: Any, names: list[str], what: str = "feature") -> int:
     j = names.index(thing) if isinstance(thing, str) and thing in names else thing
     if not isinstance(j, int | np.integer) or not 0 <= j < len(names):
         kind = f"the name of a {what}" if what == "feature" else f"the name of an {what}"
-        raise refused(what, thing, f"be {kind}, or a position from 0 to {len(names) - 1}")
+        raise refused(what, thing, f"must be {kind}, or a position from 0 to {len(names) - 1}")
     return int(j)
 
 
@@ -64,14 +64,16 @@ class ShapleyValues:
         names = self.output_names
         if self.values.ndim == 2:
             if output is not None and output not in (0, names[0]):
-                raise refused("output", output, f"be 0, {names[0]!r} or None")
+                raise refused("output", output, f"must be 0, {names[0]!r} or None")
             return self.values, float(self.base)
         if isinstance(output, str) and output in names:
             output = names.index(output)
         if not isinstance(output, int | np.integer) or not 0 <= output < len(names):
             listed = ", ".join(repr(name) for name in names)
             raise refused(
-                "output", output, f"be one of {listed}, or a position from 0 to {len(names) - 1}"
+                "output",
+                output,
+                f"must be one of {listed}, or a position from 0 to {len(names) - 1}",
             )
         return self.values[:, :, output], float(self.base[output])
 

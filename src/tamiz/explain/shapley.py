@@ -148,8 +148,10 @@ def shapley_values(
     check_is_fitted(model)
     refuse_without_features(model)
     rng = check_random_state(random_state)
-    table = numbers_of(model, X, "X")
-    given = table if background is None else numbers_of(model, background, "background")
+    table = numbers_of(model, X, "X", "shapley_values")
+    given = table
+    if background is not None:
+        given = numbers_of(model, background, "background", "shapley_values")
     if background is None and value == "interventional" and len(given) > MOST_BACKGROUND:
         given = given[rng.choice(len(given), MOST_BACKGROUND, replace=False)]
     front = columns_of_the_machine(model, table, given)
@@ -162,11 +164,11 @@ def shapley_values(
             raise refused(
                 "value",
                 value,
-                "be 'interventional' for this model, whose values are sampled: it is neither "
+                "must be 'interventional' for this model, whose values are sampled: it is neither "
                 "linear nor an expansion in a kernel with exact values",
             )
         else:
-            function, outputs = function_of(model)
+            function, outputs = function_of(model, X)
             half = n_permutations // 2
             if len(given) > half:
                 given = given[rng.choice(len(given), half, replace=False)]

@@ -568,15 +568,17 @@ def path_of(tree: Tree, wording: Wording, row: np.ndarray) -> PathInWords:
     leaf = int(tree.apply(row[None, :])[0])
     nodes = [*tree.ancestors(leaf), leaf]
     conditions: tuple[_Condition, ...] = ()
-    others = []
+    others: dict[str, _Unanswered] = {}
     for t, child in pairwise(nodes):
         split, left = tree.splits[t], int(tree.left[t]) == child
         assert split is not None  # it has children
-        if not np.isnan(row[list(split.features)]).any():
+        absent = _absent(split, wording, row)
+        if not absent:
             conditions = _narrowed(conditions, split, left)
         else:
-            others.append(_stand_in(tree, t, left, wording, row))
+            others.setdefault(absent, _Unanswered()).add(tree, t, left, wording, row)
     said = [_with_value(condition, wording, row) for condition in conditions]
+    said += [f"{absent}{one.text(wording)}" for absent, one in others.items()]
     shares: dict[Any, float] = {}
     deviation = 0.0
     if wording.classes is None:
@@ -586,7 +588,7 @@ def path_of(tree: Tree, wording: Wording, row: np.ndarray) -> PathInWords:
         shares = {wording.classes[k]: float(found[k]) for k in np.argsort(-found, kind="stable")}
     return PathInWords(
         tuple(nodes),
-        tuple(one_line(reason) for reason in [*said, *others]),
+        tuple(one_line(reason) for reason in said),
         wording.predicted(tree, leaf),
         int(tree.n_samples[leaf]),
         shares,
@@ -610,20 +612,44 @@ def _value(feature: int, wording: Wording, row: np.ndarray) -> str:
     return shown(levels[int(value)]) if known and levels is not None else f"{value:.6g}"
 
 
-def _stand_in(tree: Tree, t: int, left: bool, wording: Wording, row: np.ndarray) -> str:
-    """What decided a question whose feature is missing."""
-    split = tree.splits[t]
-    assert split is not None
+def _absent(split: Split, wording: Wording, row: np.ndarray) -> str:
+    """Why the value of a row does not answer a question; empty if it does."""
     missing = [wording.feature(j) for j in split.features if np.isnan(row[j])]
-    absent = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if missing:
+        return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
     if split.sends_left(row[None, :])[0] >= 0:
-        return absent
-    for surrogate in tree.surrogates[t]:
-        if surrogate.sends_left(row[None, :])[0] >= 0:
-            text = surrogate.text(left, wording.names, wording.categories)
-            (j,) = surrogate.features
-            question = split.text(left, wording.names, wording.categories)
-            value = "missing" if np.isnan(row[j]) else _value(j, wording, row)
-            return f"{absent}, and {text} (it is {value}) stands for {question}"
-    side = split.text(left, wording.names, wording.categories)
-    return f"{absent}, and most samples have {side}"
+        return ""
+    (j,) = split.features  # a category in neither set
+    new = not 0 <= row[j] < len(wording.categories.get(j, ()))
+    where = "in training" if new else "where this is asked"
+    return f"{wording.feature(j)} is a category that was not seen {where}"
+
+
+class _Unanswered:
+    """What decided the questions about one feature whose value does not answer them."""
+
+    def __init__(self) -> None:
+        self.stood: list[str] = []  # surrogates
+        self.most: tuple[_Condition, ...] = ()  # the way of most samples
+
+    def add(self, tree: Tree, t: int, left: bool, wording: Wording, row: np.ndarray) -> None:
+        """One more question."""
+        split = tree.splits[t]
+        assert split is not None
+        if split.sends_left(row[None, :])[0] >= 0:
+            return  # missing values have a side of their own
+        for surrogate in tree.surrogates[t]:
+            if surrogate.sends_left(row[None, :])[0] >= 0:
+                text = surrogate.text(left, wording.names, wording.categories)
+                (j,) = surrogate.features
+                question = split.text(left, wording.names, wording.categories)
+                value = "missing" if np.isnan(row[j]) else _value(j, wording, row)
+                self.stood.append(f"{text} (it is {value}) stands for {question}")
+                return
+        self.most = _narrowed(self.most, split, left)
+
+    def text(self, wording: Wording) -> str:
+        """In words, to follow what is absent."""
+        said = [condition.text(wording).removesuffix(" or missing") for condition in self.most]
+        parts = self.stood + [f"most samples have {one}" for one in said]
+        return "".join(f", and {part}" for part in parts)
