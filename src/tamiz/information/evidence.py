@@ -53,8 +53,14 @@ def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
     total = counts.sum()
     if not total:
         return np.zeros(len(counts))
-    part = counts / np.maximum(counts.sum(axis=0), 1.0) + smoothing / total
+    part = fractions(counts) * total + smoothing
     return np.log(part[:, 1] / part[:, 0])
+
+
+def fractions(counts: np.ndarray) -> np.ndarray:
+    """Fraction of the rows of each side (column) in every bin (row); zeros of an empty side."""
+    total = counts.sum(axis=0)
+    return np.asarray(counts / np.where(total > 0.0, total, 1.0))
 
 
 def divergence(counts: np.ndarray, smoothing: float) -> float:
@@ -67,7 +73,7 @@ def divergence(counts: np.ndarray, smoothing: float) -> float:
     1.0986
     """
     counts = np.asarray(counts, dtype=np.float64)
-    part = counts / np.maximum(counts.sum(axis=0), 1.0)
+    part = fractions(counts)
     return float(np.sum((part[:, 1] - part[:, 0]) * weights_of_evidence(counts, smoothing)))
 
 
@@ -171,8 +177,8 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Labels of two classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
         """
         self._validate_params()
         with unchanged_on_error(self):
@@ -264,7 +270,7 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names = self.get_feature_names_out()
         rows: list[dict[str, Any]] = []
         for j, (counts, weights) in enumerate(zip(self.counts_, self.weights_, strict=True)):
-            part = counts / np.maximum(counts.sum(axis=0), 1.0)
+            part = fractions(counts)
             for b, label in enumerate(self._labels(j)):
                 n = float(counts[b].sum())
                 rows.append(
