@@ -317,9 +317,9 @@ def test_an_empty_row_of_great_weight_ends():
     assert machine.n_mistakes_ >= 1e12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_changes_by_fractions_of_a_step_keep_the_bound(seed):
-    X, y = separable(seed)
+    X, y = separable(seed, n=20, margin=1.0)
     weight = np.full(len(y), 0.01)
     weight[seed % len(y)] = 50.0
     machine = PerceptronClassifier(max_iter=100_000).fit(X, y, sample_weight=weight)
