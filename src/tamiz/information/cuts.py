@@ -407,14 +407,15 @@ def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> 
 
 def _mean_of_row(values: np.ndarray, upto: np.ndarray, start: float) -> float:
     """Mean of what lies from ``start`` to ``start + 1``: of whole rows, the interpolated value."""
-    ends = [start, min(start + 1.0, float(upto[-1]))]
-    first = min(int(np.searchsorted(upto, ends[0], "right")), len(values) - 1)
-    last = min(int(np.searchsorted(upto, ends[1], "left")), len(values) - 1)
+    end = min(start + 1.0, float(upto[-1]))
+    first = min(int(np.searchsorted(upto, start, "right")), len(values) - 1)
+    last = min(int(np.searchsorted(upto, end, "left")), len(values) - 1)
     if values[first] == values[last]:
         return float(values[first])
-    part = np.diff(np.clip(upto[first : last + 1], *ends), prepend=ends[0])
+    part = np.diff(np.clip(upto[first : last + 1], start, end), prepend=start)
     part[part < 1e-6] = 0.0  # else a cut at a value would lie beside it, on either side
-    return float(np.clip(values[first : last + 1] @ (part / part.sum()), *values[[first, last]]))
+    mean = float(values[first : last + 1] @ (part / part.sum()))
+    return min(max(mean, float(values[first])), float(values[last]))
 
 
 def _weighted_mdl(values: np.ndarray, weight: np.ndarray, y: np.ndarray) -> np.ndarray:
