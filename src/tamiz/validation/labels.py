@@ -11,7 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.validation.errors import MissingValuesError, OneClassError
-from tamiz.validation.frames import DATES, as_numpy, is_frame, names_of, refuse_complex
+from tamiz.validation.frames import (
+    DATES,
+    as_numpy,
+    is_frame,
+    names_of,
+    refuse_complex,
+    refuse_duplicate_names,
+)
 
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
@@ -383,6 +390,7 @@ def check_targets(y: Any) -> Targets:
         as_vector(y)  # it has the sentence
     y = y.toarray() if sparse.issparse(y) else as_numpy(y, "y")
     if is_frame(y):
+        refuse_duplicate_names(y, "y", "target")
         frame = nw.from_native(y, eager_only=True)
         columns = [column.to_numpy() for column in frame.iter_columns()]
         names = [str(name) for name in names_of(y) or ()]
