@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from scipy import sparse
 
 from tamiz.evaluation import population_stability
 from tamiz.information import Discretiser
@@ -51,6 +53,36 @@ def test_periods_hold_whole_days_in_their_order():
     )
 
 
+@pytest.mark.parametrize("missing", [None, "u"])
+@pytest.mark.parametrize("frames", [pd.DataFrame, pl.DataFrame, "array"])
+def test_a_new_category_is_not_a_missing_value(frames, missing):
+    first, later = ["u", missing] * 10, ["u", "z"] * 10
+    if frames == "array":
+        X, new = (np.array(part, dtype=object)[:, None] for part in (first, later))
+    else:
+        X, new = frames({"a": first}), frames({"a": later})
+    got = population_stability(X, new, smoothing=0.5)
+    bins = [0, 1 if missing is None else 0] * 10 + [0, 2] * 10
+    expected = naive.information_value(bins, [0] * 20 + [1] * 20, 0.5)
+    assert got.values[0, 0] == pytest.approx(expected)
+    assert got.values[0, 0] > 1.0
+    assert population_stability(X, X).values[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame])
+@pytest.mark.parametrize("value", [0.0, 2.5, -1e300])
+def test_a_constant_that_changes_is_seen(kind, value):
+    first, later = np.full((50, 2), value), np.full((50, 2), value)
+    later[:, 0] = value / 2 + 1.0
+    got = population_stability(kind(first), kind(later)).values[0]
+    assert got[0] == pytest.approx(
+        naive.information_value([0] * 50 + [1] * 50, [0] * 50 + [1] * 50, 0.5)
+    )
+    assert got[1] == 0.0
+    one_row = population_stability(kind(first[:1]), kind(later)).values[0]
+    assert one_row[0] > 0.25 and one_row[1] == 0.0
+
+
 def test_one_population_has_what_chance_gives():
     rng = np.random.default_rng(0)
     found = [
@@ -82,10 +114,12 @@ def test_table_text_and_picture():
         ({}, "either later"),
         ({"later": table(), "time": np.arange(900)}, "either later"),
         ({"time": np.zeros(900)}, "one moment only"),
-        ({"time": np.arange(5)}, "900"),
+        ({"time": np.arange(5)}, "time has 5 entries, X has 900"),
         ({"time": np.arange(900), "n_periods": 1}, "n_periods"),
         ({"later": table().drop(columns="age")}, "feature names"),
-        ({"time": np.full(900, np.nan)}, "missing|NaN"),
+        ({"time": np.full(900, np.nan)}, "time contains a missing value.*belongs to no period"),
+        ({"time": np.zeros((900, 2))}, "time has shape"),
+        ({"time": np.array(["a", 1] * 450, dtype=object)}, "time mixes text"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, words):

@@ -9,12 +9,18 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.feature_selection import mutual_info_classif
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    f_classif,
+    mutual_info_classif,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 
-from tamiz.filters import MRMR, FisherScore, MaxRel, MultiTarget, PearsonScore, ReliefF
+from tamiz.filters import CFS, MRMR, QPFS, FisherScore, MaxRel, MultiTarget, PearsonScore, ReliefF
 from tests.checks import assert_every_check_passes
 from tests.naive import information as naive
 
@@ -118,6 +124,56 @@ def test_a_target_of_one_value_is_left_out():
     np.testing.assert_array_equal(got.scores_, MultiTarget(combine="mean").fit(X, Y[:, :2]).scores_)
     with pytest.raises(ValueError, match="one class only"):
         MultiTarget().fit(X, np.ones((200, 2)))
+
+
+def test_what_varies_in_rows_of_weight_zero_only_does_not_vary():
+    X, Y = labels()
+    Y[:, 2] = 1
+    Y[:20, 2] = 0
+    weight = np.where(np.arange(len(X)) < 20, 0, 2)
+    with pytest.warns(UserWarning, match=r"1 target\(s\) with one value only, first 'y2'"):
+        got = MultiTarget().fit(X, Y, sample_weight=weight)
+    assert got.selectors_[2] is None and not got.target_scores_[2].any()
+
+
+@pytest.mark.parametrize("inner", [SelectFromModel(LogisticRegression()), LogisticRegression()])
+def test_what_has_no_ranking_is_refused_with_a_sentence(inner):
+    X, Y = labels()
+    with pytest.raises(ValueError, match="has neither scores_ nor ranking_ after fit"):
+        MultiTarget(inner).fit(X, Y)
+
+
+@pytest.mark.parametrize("combine", ["max", "mean"])
+def test_selectors_of_scikit_learn(combine):
+    X, Y = labels()
+    X[:, 3] = 2.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn's, of the constant feature
+        got = MultiTarget(SelectKBest(f_classif, k=2), combine=combine).fit(X, Y)
+        want = np.nan_to_num([f_classif(X, y)[0] for y in Y.T])
+    np.testing.assert_allclose(got.target_scores_, want)
+    assert got.order_[-1] == 3
+    ranked = MultiTarget(RFE(LogisticRegression()), combine=combine).fit(X, Y)
+    assert np.isfinite(ranked.scores_).all()
+
+
+@pytest.mark.parametrize("inner", [CFS(bins=None), MRMR(bins=None), QPFS(bins=None)])
+def test_targets_without_a_relevant_feature_have_zeros(inner):
+    X = np.array([[i & 1, i >> 1 & 1, i >> 2 & 1, 0] for i in range(32)])
+    Y = np.column_stack([X[:, 2], X[:, 0] ^ X[:, 1] ^ X[:, 2]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got = MultiTarget(inner, combine="mean").fit(X, Y)
+        alone = MultiTarget(inner).fit(X, Y[:, :1])
+    assert not got.target_scores_[1].any()
+    np.testing.assert_array_equal(got.order_, alone.order_)
+
+
+def test_targets_of_one_name_are_refused():
+    X, Y = labels()
+    targets = pd.DataFrame(Y, columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match=r"y has 1 column name\(s\) more than once, first 'a'"):
+        MultiTarget().fit(X, targets)
 
 
 @pytest.mark.parametrize(

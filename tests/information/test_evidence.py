@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from tamiz.data import load
 from tamiz.information import Discretiser, WeightOfEvidence
+from tamiz.information.evidence import monotone_bins, weights_of_evidence
 from tests.checks import assert_every_check_passes
 from tests.naive import evidence as naive
 
@@ -77,6 +80,43 @@ def test_monotone_bins_are_the_best_of_all_merges_that_rise():
     sizes, place = free.sum(axis=1), np.arange(len(free))
     fitted = IsotonicRegression().fit_transform(place, free[:, 1] / sizes, sample_weight=sizes)
     np.testing.assert_allclose(np.unique(fitted.round(12)), rates, atol=1e-10)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 120)), min_size=3, max_size=8),
+    st.sampled_from([0.01, 0.5, 5.0]),
+    st.tuples(st.integers(0, 30), st.integers(0, 30)),
+)
+@example([(70, 30), (10, 90), (0, 1)], 0.5, (0, 0))
+def test_smoothed_weights_of_merged_bins_rise_or_fall(counts, smoothing, missing):
+    counts, missing = np.array(counts, dtype=float), np.array(missing, dtype=float)
+    starts = monotone_bins(counts, smoothing, missing)
+    merged = np.vstack([np.add.reduceat(counts, starts), missing])
+    steps = np.diff(weights_of_evidence(merged, smoothing)[:-1])
+    assert (steps >= -1e-12).all() or (steps <= 1e-12).all()
+
+
+def test_bins_of_few_rows_do_not_break_the_order():
+    """By the fraction of the class the last bin, of one row, would be the greatest."""
+    X = np.repeat([0.0, 1.0, 2.0], [100, 100, 1])[:, None]
+    y = np.repeat([0, 1, 0, 1, 1], [70, 30, 10, 90, 1])
+    got = WeightOfEvidence("width", n_bins=3, monotone=True).fit(X, y)
+    assert (np.diff(got.weights_[0][:-1]) > 0).all()
+
+
+def test_a_class_of_small_weights_is_one_like_others():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 1)), np.arange(50) % 2
+    weight = rng.uniform(0.5, 2.0, 50)
+    options = {"bins": "width", "n_bins": 2, "smoothing": 1e-12}
+    want = WeightOfEvidence(**options).fit(X, y, sample_weight=weight)
+    for unit in (1e-3, 1e-9):
+        rare = np.where(y == 1, unit * weight, weight)
+        got = WeightOfEvidence(**options).fit(X, y, sample_weight=rare)
+        np.testing.assert_allclose(got.information_values_, want.information_values_, rtol=1e-2)
+    few = np.where(y == 1, 1e-3 * weight, weight)
+    got = WeightOfEvidence(**options).fit(X, y, sample_weight=few)
+    np.testing.assert_allclose(got.to_frame()["value"].sum(), got.information_values_[0])
 
 
 def test_integer_weights_are_repeated_rows():

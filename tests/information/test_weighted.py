@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+from tamiz.filters import MaxRel
 from tamiz.information import Discretiser, encode
 from tamiz.information.weighted import MOST_CELLS
 from tests.naive import weighted as naive
@@ -103,13 +106,39 @@ def test_cuts_of_integer_weights_are_those_of_repeated_rows(bins, decimals):
     np.testing.assert_array_equal(got.transform(X), want.transform(X))
 
 
-def test_weights_that_are_not_integers_only_compare_the_rows():
+@pytest.mark.parametrize("unit", [1e-300, 1e-6, 2.5, 1e170, 1e300])
+@pytest.mark.parametrize("bins", ["mean_std", "width", "frequency"])
+def test_information_does_not_depend_on_the_unit_of_the_weights(bins, unit):
     X, y, rng = table()
     weight = rng.uniform(0.1, 3.0, len(y))
-    one = encode(X, bins="mdl", y=y, sample_weight=weight)
-    other = encode(X, bins="mdl", y=y, sample_weight=weight * 1e-6)
+    weight /= weight.mean()
+    # quantiles of more rows lie a little elsewhere; of fewer, they are those of so many
+    large = bins == "frequency" and unit > 1.0
+    one = encode(X, bins=bins, sample_weight=weight * 1e6 if large else weight)
+    other = encode(X, bins=bins, sample_weight=weight * (1e6 if large and unit < 3 else unit))
     np.testing.assert_allclose(one.matrix(), other.matrix(), atol=1e-12)
+    np.testing.assert_allclose(one.entropies(), other.entropies(), rtol=1e-12)
     np.testing.assert_array_equal(one.n_levels, other.n_levels)
+
+
+@pytest.mark.parametrize("bins", ["mean_std", "mdl", "width", "frequency"])
+def test_cuts_do_not_jump_beside_integer_weights(bins):
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + 1.2 * y[:, None]
+    weight = rng.integers(1, 5, 60).astype(float)
+    near = weight + 1e-9 * rng.random(60)
+    one, other = (Discretiser(bins).fit(X, y, sample_weight=own) for own in (weight, near))
+    for first, second in zip(one.cuts_, other.cuts_, strict=True):
+        np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_small_weights_do_not_make_identifiers():
+    X = np.random.default_rng(0).integers(0, 12, (60, 2))
+    weight = np.random.default_rng(1).uniform(0.5, 1.5, 60) / 60
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MaxRel(bins=None).fit(X, np.arange(60) % 2, sample_weight=weight)
 
 
 def test_weights_of_one_cost_nothing():

@@ -598,3 +598,23 @@ def test_real_weights_lead_to_the_weighted_optimum(sampling):
         0.05 * (machine.coef_**2).sum()
         + np.mean(unit * np.maximum(0, 1 - np.where(codes == 1, 1, -1) * (X @ machine.coef_[0])))
     )
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-6, 1e9, 1e18, 1e300])
+@pytest.mark.parametrize("sampling", ["permutation", "replacement"])
+def test_a_pass_has_not_fewer_steps_than_rows_nor_without_end(unit, sampling):
+    passes, steps = (300, 60) if unit < 1 else (1, 1_000_000)
+    X, codes = two_classes(60, seed=1)
+    weight = np.random.default_rng(0).integers(1, 5, 60)
+    machine = PegasosClassifier(
+        lambda_=0.1, fit_intercept=False, max_iter=passes, sampling=sampling, random_state=0
+    ).fit(X, codes, sample_weight=weight * unit)
+    assert abs(machine.t_ - passes * steps) <= passes
+    assert machine.objective_ < exact(X, codes, 0.1, weight / weight.mean()) * 1.05
+
+
+def test_integer_weights_of_many_rows_are_repeated_as_they_are():
+    X, codes = two_classes(8, seed=1)
+    weight = np.arange(1, 9) * 1000
+    machine = PegasosClassifier(lambda_=0.1, max_iter=1, random_state=0)
+    assert machine.fit(X, codes, sample_weight=weight).t_ == weight.sum()

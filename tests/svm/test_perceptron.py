@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from tamiz.solvers.perceptron import solve_perceptron
-from tamiz.svm import PerceptronClassifier
+from tamiz.svm import HardMarginSVC, PerceptronClassifier
 from tests.calls import interrupted_soon
 from tests.naive import online as naive
 
@@ -315,3 +315,14 @@ def test_an_empty_row_of_great_weight_ends():
     with pytest.warns(ConvergenceWarning):
         machine.fit(X, y, sample_weight=[1e12, 1, 1])
     assert machine.n_mistakes_ >= 1e12
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_changes_by_fractions_of_a_step_keep_the_bound(seed):
+    X, y = separable(seed, n=20, margin=1.0)
+    weight = np.full(len(y), 0.01)
+    weight[seed % len(y)] = 50.0
+    machine = PerceptronClassifier(max_iter=100_000).fit(X, y, sample_weight=weight)
+    assert machine.converged_
+    bound = machine.mistake_bound(HardMarginSVC().fit(X, y), X, y)
+    assert 0 < machine.n_mistakes_ <= bound

@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from tamiz.base import order_by
 from tamiz.display import axes, colours, html_table, text_table
 from tamiz.information import Discretiser
-from tamiz.information.encoding import METHODS
+from tamiz.information.columns import read_columns
+from tamiz.information.encoding import METHODS, dense_blocks
 from tamiz.information.evidence import divergence
 from tamiz.validation import (
     check_groups,
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 CHANGED, ANOTHER = 0.1, 0.25
 
 _SHOWN = 12
+
+_NO_MOMENT = "such a row belongs to no period. Leave these rows out."
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,8 @@ def population_stability(
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The reference, if ``later`` is given; all rows, if ``time`` is. Missing values are a bin of
-        their own, and categories are bins.
+        their own, and categories are bins; those that the reference lacks are one together. Of a
+        number that is always the same in the reference, smaller and greater ones are bins.
     later : array, sparse matrix or data frame of shape (n_later, n_features), optional
         The sample to be compared with it.
     time : array of shape (n_samples,), optional
@@ -232,12 +237,13 @@ def population_stability(
     )
     cuts = Discretiser(bins, n_bins=n_bins, categorical_features=categorical_features)
     cuts.fit(parts[0])
+    _cut_around_constants(cuts, parts[0])
     codes = [_codes(cuts, part) for part in parts]
     names = getattr(cuts, "feature_names_in_", [f"x{j}" for j in range(cuts.n_features_in_)])
     values = np.empty((len(codes) - 1, len(names)))
     chance = np.empty_like(values)
     for j, n_bins_of in enumerate(cuts.n_bins_):
-        counts = [np.bincount(part[:, j], minlength=n_bins_of + 1) for part in codes]
+        counts = [np.bincount(part[:, j], minlength=n_bins_of + 2) for part in codes]
         for t, own in enumerate(counts[1:]):
             table = np.column_stack([counts[0], own])
             values[t, j] = max(0.0, divergence(table, smoothing))
@@ -254,14 +260,41 @@ def population_stability(
 
 
 def _codes(cuts: Discretiser, part: Any) -> np.ndarray:
+    """The bins of the rows; behind the missing values, categories that the reference lacks."""
     codes = cuts.transform(part)
-    return nw.from_native(codes, eager_only=True).to_numpy() if is_frame(codes) else codes
+    codes = nw.from_native(codes, eager_only=True).to_numpy() if is_frame(codes) else codes
+    if cuts.categories_:
+        codes = codes.copy()
+        own = read_columns(part, _categorical(cuts), min_samples=1).X
+        for j in cuts.categories_:
+            there = ~np.isnan(own[:, j].toarray().ravel() if sparse.issparse(own) else own[:, j])
+            codes[there & (codes[:, j] == cuts.n_bins_[j]), j] += 1
+    return codes
+
+
+def _categorical(cuts: Discretiser) -> np.ndarray | None:
+    if not cuts.categories_:
+        return None
+    return np.isin(np.arange(cuts.n_features_in_), list(cuts.categories_))
+
+
+def _cut_around_constants(cuts: Discretiser, reference: Any) -> None:
+    """A constant has one bin, in which every other value would be as well."""
+    table = read_columns(reference, _categorical(cuts), min_samples=1).X
+    for first, block in dense_blocks(table):
+        low, high = np.fmin.reduce(block, axis=0), np.fmax.reduce(block, axis=0)
+        for k in np.flatnonzero(low == high).tolist():
+            if first + k not in cuts.categories_:
+                cuts.cuts_[first + k] = np.array([np.nextafter(low[k], -np.inf), low[k]])
+                cuts.n_bins_[first + k] = 3
 
 
 def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[str]]:
     """The rows of each period, and what the periods are called."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    moments, place = np.unique(check_groups(time, n), return_inverse=True)
+    moments, place = np.unique(
+        check_groups(time, n, name="time", unknown=_NO_MOMENT), return_inverse=True
+    )
     if len(moments) < 2:
         raise ValueError(
             f"time holds one moment only ({_shown(moments[0])}); periods need two at least."

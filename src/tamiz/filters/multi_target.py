@@ -6,7 +6,7 @@ features are then ranked by
 .. math:: \max_t s_{tf}, \qquad \frac{1}{T} \sum_t s_{tf},
 
 or the targets are put together before: every combination of labels that occurs is one class, and
-a feature that only tells of two labels together is seen.
+a feature that has to do with two labels together only is seen.
 
 References
 ----------
@@ -29,7 +29,7 @@ from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.filters.information.relevance import MaxRel
 from tamiz.routing import refuse_unrequested, router_of, wants
-from tamiz.validation import as_numpy, check_targets, unchanged_on_error
+from tamiz.validation import as_numpy, check_sample_weight, check_targets, unchanged_on_error
 
 
 class MultiTarget(Selector):
@@ -38,22 +38,23 @@ class MultiTarget(Selector):
     Parameters
     ----------
     selector : selector, optional
-        What is fitted to each target; ``MaxRel()`` by default. With numeric targets one that takes
-        numbers, such as ``PearsonScore()``.
+        What is fitted to each target, and has ``scores_`` or ``ranking_`` then; ``MaxRel()`` by
+        default. With numeric targets one that takes numbers, such as ``PearsonScore()``.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; half of them by default.
     combine : {"max", "mean", "joint"}, default="max"
         Rank by the best score over the targets, by their mean, or take every combination of labels
         as one class. Scores of greedy and wrapper methods, which do not compare between features,
-        are replaced by ``1 - (rank - 1) / n_features``. With "max", ties go to the greater mean.
+        are replaced by ``1 - (rank - 1) / n_features``, or by zeros where no feature is
+        relevant for a target. With "max", ties go to the greater mean.
 
     Attributes
     ----------
     scores_ : array of shape (n_features,)
         The combined score.
     target_scores_ : array of shape (n_targets, n_features)
-        The scores for each target; of one row with "joint". A target that does not vary is warned
-        of and has zeros.
+        The scores for each target; of one row with "joint". A target that does not vary (among the
+        rows of positive weight) is warned of and has zeros.
     target_names_ : list of str
         Names of the targets: of the columns of a data frame, else y0, y1, ….
     selectors_ : list
@@ -72,8 +73,8 @@ class MultiTarget(Selector):
 
     Examples
     --------
-    The second label is the exclusive or of the first and the third feature. Of that label alone no
-    feature tells anything; with both labels together the third is seen:
+    The second label is the exclusive or of the first and the third feature. With that label alone
+    no feature has anything to do; with both labels together the third is seen:
 
     >>> import numpy as np
     >>> from tamiz.filters import MaxRel, MultiTarget
@@ -142,19 +143,19 @@ class MultiTarget(Selector):
         extra = self._weights(sample_weight)
         if self.combine == "joint":
             targets = targets.joint()
-        varies = [bool((column != column[:1]).any()) for column in targets.columns]
+        varies = _which_vary(targets.columns, extra.get("sample_weight"))
         if any(varies) and not all(varies):
             first = targets.names[varies.index(False)]
             warnings.warn(
                 f"y has {varies.count(False)} target(s) with one value only, first {first!r}; "
-                "nothing tells of these, and they are left out.",
+                "they are left out.",
                 UserWarning,
                 stacklevel=4,
             )
         # where none varies, the selector has the sentence
         taken = varies if any(varies) else [True] * len(varies)
         self.selectors_ = [
-            clone(self._base).fit(X, column, **extra) if use else None
+            self._fitted(X, column, extra) if use else None
             for column, use in zip(targets.columns, taken, strict=True)
         ]
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -172,6 +173,16 @@ class MultiTarget(Selector):
             notes={"targets": list(targets.names), "combine": self.combine},
         )
         return self
+
+    def _fitted(self, X: Any, y: np.ndarray, extra: dict[str, Any]) -> Any:
+        selector = clone(self._base).fit(X, y, **extra)
+        if not hasattr(selector, "scores_") and not hasattr(selector, "ranking_"):
+            raise ValueError(
+                f"{type(selector).__name__} has neither scores_ nor ranking_ after fit, of which "
+                "MultiTarget makes its ranking; use a selector that has, such as MaxRel, MRMR or "
+                "scikit-learn's SelectKBest or RFE."
+            )
+        return selector
 
     def _weights(self, sample_weight: Any) -> dict[str, Any]:
         if sample_weight is None or not wants(self._base, "fit", "sample_weight", True):
@@ -203,10 +214,39 @@ def comparable_scores(selectors: list[Any]) -> list[np.ndarray]:
     >>> comparable_scores([SimpleNamespace(ranking_=[2, 1])])[0].tolist()
     [0.5, 1.0]
     """
-    if all(map(_ordered_by_score, selectors)):
-        return [np.asarray(one.scores_, dtype=np.float64) for one in selectors]
-    ranks = [np.asarray(one.ranking_, dtype=np.float64) for one in selectors]
-    return [1.0 - (rank - 1.0) / len(rank) for rank in ranks]
+    ranked = all(hasattr(one, "ranking_") for one in selectors)
+    if all(map(_ordered_by_score, selectors)) or not ranked:
+        found = [_numbers(one.scores_) for one in selectors]
+    else:
+        ranks = [np.asarray(one.ranking_, dtype=np.float64) for one in selectors]
+        found = [1.0 - (rank - 1.0) / len(rank) for rank in ranks]
+    return [
+        np.zeros(len(scores)) if _found_nothing(one) else scores
+        for one, scores in zip(selectors, found, strict=True)
+    ]
+
+
+def _numbers(scores: Any) -> np.ndarray:
+    """The scores; what is NaN, as scikit-learn's of constant features, is no better than others."""
+    scores = np.array(scores, dtype=np.float64)
+    unknown = np.isnan(scores)
+    scores[unknown] = min(0.0, scores[~unknown].min(initial=0.0))
+    return scores
+
+
+def _found_nothing(selector: Any) -> bool:
+    """Whether no feature is relevant, so that the places are those of the columns."""
+    found = getattr(selector, "relevance_", getattr(selector, "scores_", None))
+    return found is not None and not np.any(found)
+
+
+def _which_vary(columns: list[np.ndarray], sample_weight: Any) -> list[bool]:
+    """Which targets have several values in the rows that count."""
+    if sample_weight is not None:
+        n = len(columns[0])
+        counted = check_sample_weight(sample_weight, n) > 0.0
+        columns = [column[counted] for column in columns]
+    return [bool((column != column[:1]).any()) for column in columns]
 
 
 def _ordered_by_score(selector: Any) -> bool:

@@ -303,8 +303,8 @@ class QPFS(Filter):
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
 
         Returns
         -------

@@ -349,7 +349,7 @@ def standardised(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.nd
     Z /= np.where(varies, size, 1.0)  # first by the largest entry: squares must not overflow
     Z[:, ~varies] = 0.0
     if weight is not None:
-        Z *= np.sqrt(weight)[:, None]
+        Z *= np.sqrt(weight / weight.max())[:, None]
     Z /= np.where(varies, np.sqrt(np.einsum("ij,ij->j", Z, Z)), 1.0)
     return Z, varies
 

@@ -65,6 +65,19 @@ def log_table(n_samples: int) -> tuple[np.ndarray, float]:
     return fixed_point(np.arange(n_samples + 1), scale), scale
 
 
+def counting_unit(total: float, n_rows: int) -> float:
+    """What weights are divided by to be of the size of counts: a power of two, 1 if they are.
+
+    Examples
+    --------
+    >>> counting_unit(12.5, 10), counting_unit(5.0, 10), counting_unit(1e200, 10) > 1e198
+    (1.0, 0.5, True)
+    """
+    if n_rows <= total < 2.0**52:
+        return 1.0
+    return float(2.0 ** np.floor(np.log2(total / n_rows)))
+
+
 def fixed_point_scale(n_samples: int) -> float:
     """Scale of the fixed-point numbers for tables of so many samples."""
     most = n_samples * np.log(max(n_samples, 1))

@@ -31,7 +31,7 @@ from threading import Event
 import numpy as np
 
 from tamiz.information.columns import safe_units
-from tamiz.information.counting import fixed_point, fixed_point_scale, log_table
+from tamiz.information.counting import counting_unit, fixed_point, fixed_point_scale, log_table
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 
@@ -385,36 +385,56 @@ def _weighted_mean_std(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
-    """Quantiles of sorted values, as if each were there as often as its weight says."""
-    upto = np.cumsum(weight)
+    """Quantiles of sorted values, as if each were there as often as its weight says.
+
+    The values are at least as many as they are, however small the weights.
+    """
+    upto = np.cumsum(weight * max(1.0, len(weight) / float(weight.sum())))
     last = max(float(upto[-1]) - 1.0, 0.0)
     t = np.arange(1, n_bins) / n_bins
     place = last * t
-    below = np.floor(place)
-    rows = [np.searchsorted(upto, at, "right") for at in (below, np.minimum(below + 1.0, last))]
-    low, high = (values[np.minimum(row, len(values) - 1)] for row in rows)
-    part = place - below
-    cuts = np.where(low == high, low, low * (1.0 - part) + high * part)
+    if (weight == np.floor(weight)).all():
+        below = np.floor(place)
+        rows = [np.searchsorted(upto, at, "right") for at in (below, np.minimum(below + 1.0, last))]
+        low, high = (values[np.minimum(row, len(values) - 1)] for row in rows)
+        part = place - below
+        cuts = np.where(low == high, low, low * (1.0 - part) + high * part)
+    else:
+        cuts = np.array([_mean_of_row(values, upto, at) for at in place])
     cuts = cuts[cuts < values[-1]]
     return cuts[np.flatnonzero(np.diff(cuts, prepend=-np.inf) > 0.0)]
+
+
+def _mean_of_row(values: np.ndarray, upto: np.ndarray, start: float) -> float:
+    """Mean of what lies from ``start`` to ``start + 1``: of whole rows, the interpolated value."""
+    end = min(start + 1.0, float(upto[-1]))
+    first = min(int(np.searchsorted(upto, start, "right")), len(values) - 1)
+    last = min(int(np.searchsorted(upto, end, "left")), len(values) - 1)
+    if values[first] == values[last]:
+        return float(values[first])
+    part = np.diff(np.clip(upto[first : last + 1], start, end), prepend=start)
+    part[part < 1e-6] = 0.0  # else a cut at a value would lie beside it, on either side
+    mean = float(values[first : last + 1] @ (part / part.sum()))
+    return min(max(mean, float(values[first])), float(values[last]))
 
 
 def _weighted_mdl(values: np.ndarray, weight: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Cuts of sorted values by the minimum description length."""
     starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > 0.0)  # of runs of equal values
     counts = np.zeros((len(values), int(y.max()) + 1))
-    counts[np.arange(len(values)), y] = weight
+    unit = counting_unit(float(weight.sum()), len(weight))
+    counts[np.arange(len(values)), y] = weight / unit
     runs = np.add.reduceat(counts, starts)
     before = np.vstack([np.zeros(runs.shape[1]), np.cumsum(runs, axis=0)])
     mixed = np.count_nonzero(runs, axis=1) > 1
     label = np.where(mixed, -1, runs.argmax(axis=1))
     boundary = np.append(False, mixed[1:] | (label[1:] != label[:-1]))
-    scale = fixed_point_scale(max(1, int(np.ceil(weight.sum()))))
+    scale = fixed_point_scale(max(1, int(np.ceil(weight.sum() / unit))))
     found, waiting = list[int](), [(0, len(runs))]
     while waiting:
         low, high = waiting.pop()
         at = low + 1 + np.flatnonzero(boundary[low + 1 : high])
-        cut = _best_weighted_cut(before[low], before[at], before[high], scale)
+        cut = _best_weighted_cut(before[low], before[at], before[high], scale, unit)
         if cut >= 0:
             found.append(int(at[cut]))
             waiting += [(low, int(at[cut])), (int(at[cut]), high)]
@@ -424,8 +444,13 @@ def _weighted_mdl(values: np.ndarray, weight: np.ndarray, y: np.ndarray) -> np.n
     return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
-def _best_weighted_cut(low: np.ndarray, at: np.ndarray, high: np.ndarray, scale: float) -> int:
-    """Which of the sums of weights ``at`` the boundaries to cut at; -1 if none is worth it."""
+def _best_weighted_cut(
+    low: np.ndarray, at: np.ndarray, high: np.ndarray, scale: float, unit: float
+) -> int:
+    """Which of the sums of weights ``at`` the boundaries to cut at; -1 if none is worth it.
+
+    The sums are in units of so many rows.
+    """
     if not len(at):
         return -1
     sides = [high - low, at - low, high - at]
@@ -438,10 +463,10 @@ def _best_weighted_cut(low: np.ndarray, at: np.ndarray, high: np.ndarray, scale:
     gain = float(rest - parts[0][best] - parts[1][best]) / scale
     first, second = sides[1][best], sides[2][best]
     n, k = float(sides[0].sum()), int(np.count_nonzero(sides[0]))
-    if k < 2 or n <= 1.0 or gain <= 0.0:
+    if k < 2 or gain <= 0.0:
         return -1
     terms = ((first, parts[0][best]), (second, parts[1][best]))
     own = sum(np.count_nonzero(side) * float(part) / scale / side.sum() for side, part in terms)
     choices = k * np.log(3.0) + np.log1p(-2.0 * 3.0**-k)
-    cost = np.log(n - 1.0) + choices - k * (float(rest) / scale / n) + own
-    return best if gain > cost else -1
+    cost = np.log(max(n * unit - 1.0, 1.0)) + choices - k * (float(rest) / scale / n) + own
+    return best if gain * unit > cost else -1

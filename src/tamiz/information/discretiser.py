@@ -108,8 +108,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,), optional
             Class labels, which "mdl" needs.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
         """
         self._validate_params()
         X, y, weight = check_counted_rows(X, y, sample_weight)

@@ -90,8 +90,8 @@ def encode(
         Where to record the names and number of features. Columns with a level of their own for
         nearly every sample are then warned of.
     sample_weight : array of shape (n_samples,), optional
-        Positive weights of the samples, by which they are counted and the columns are cut;
-        integers are numbers of repeated rows, others are divided by their mean.
+        Positive weights of the samples, by which they are counted and the columns are cut: each
+        counts like so many rows, an integer exactly as if the row were repeated.
 
     Returns
     -------
@@ -166,7 +166,8 @@ def _positive_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 def warn_of_identifiers(codes: DiscreteColumns, called: Callable[[int], str]) -> None:
     """Say which columns seem to determine any target because hardly a level repeats."""
-    known = codes.n_known()  # with weights, a level of every row may still repeat
+    # with weights, a level of every row may still repeat; that they are small says nothing
+    known = codes.n_known() * max(1.0, codes.n_samples / codes.amount())
     which = np.flatnonzero((codes.n_levels >= _IDENTIFIER * known) & (known >= _ENOUGH))
     if len(which):
         j = int(which[0])

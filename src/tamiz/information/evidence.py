@@ -53,8 +53,14 @@ def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
     total = counts.sum()
     if not total:
         return np.zeros(len(counts))
-    part = counts / np.maximum(counts.sum(axis=0), 1.0) + smoothing / total
+    part = fractions(counts) * total + smoothing
     return np.log(part[:, 1] / part[:, 0])
+
+
+def fractions(counts: np.ndarray) -> np.ndarray:
+    """Fraction of the rows of each side (column) in every bin (row); zeros of an empty side."""
+    total = counts.sum(axis=0)
+    return np.asarray(counts / np.where(total > 0.0, total, 1.0))
 
 
 def divergence(counts: np.ndarray, smoothing: float) -> float:
@@ -67,7 +73,7 @@ def divergence(counts: np.ndarray, smoothing: float) -> float:
     1.0986
     """
     counts = np.asarray(counts, dtype=np.float64)
-    part = counts / np.maximum(counts.sum(axis=0), 1.0)
+    part = fractions(counts)
     return float(np.sum((part[:, 1] - part[:, 0]) * weights_of_evidence(counts, smoothing)))
 
 
@@ -171,8 +177,8 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Labels of two classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
         """
         self._validate_params()
         with unchanged_on_error(self):
@@ -230,7 +236,7 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         counts = np.column_stack(sides)
         if not self.monotone or j in self.categories_ or n < 3:
             return counts
-        starts = monotone_bins(counts[:n], self.smoothing)
+        starts = monotone_bins(counts[:n], self.smoothing, counts[n])
         self._bins.cuts_[j] = self._bins.cuts_[j][starts[1:] - 1]
         self._bins.n_bins_[j] = len(starts)
         return np.vstack([np.add.reduceat(counts[:n], starts), counts[n:]])
@@ -264,7 +270,7 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names = self.get_feature_names_out()
         rows: list[dict[str, Any]] = []
         for j, (counts, weights) in enumerate(zip(self.counts_, self.weights_, strict=True)):
-            part = counts / np.maximum(counts.sum(axis=0), 1.0)
+            part = fractions(counts)
             for b, label in enumerate(self._labels(j)):
                 n = float(counts[b].sum())
                 rows.append(
@@ -298,10 +304,14 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def monotone_bins(counts: np.ndarray, smoothing: float) -> np.ndarray:
-    """The first of each group of bins, merged until the fraction of the class rises or falls.
+def monotone_bins(
+    counts: np.ndarray, smoothing: float, missing: np.ndarray | None = None
+) -> np.ndarray:
+    """The first of each group of bins, merged until the weight of evidence rises or falls.
 
-    Pool adjacent violators, in both directions; what keeps more information is taken.
+    Pool adjacent violators, in both directions; what keeps more information is taken. The bins are
+    in the order of their weights, smoothing included: bins of different sizes may have another one
+    by the fraction of the class.
 
     Examples
     --------
@@ -309,24 +319,30 @@ def monotone_bins(counts: np.ndarray, smoothing: float) -> np.ndarray:
     >>> monotone_bins(np.array([[9, 1], [7, 3], [8, 2], [2, 8]]), 0.5)
     array([0, 1, 3])
     """
+    rest = [] if missing is None else [missing]
+    whole = np.vstack([counts, *rest]).sum(axis=0)
     found = []
     for sign in (1.0, -1.0):
         blocks: list[tuple[int, np.ndarray]] = []
         for b, row in enumerate(counts):
             first, total = b, row
-            while blocks and sign * _excess(total, blocks[-1][1]) <= 0.0:
+            while blocks and sign * _excess(total, blocks[-1][1], whole, smoothing) <= 0.0:
                 first, before = blocks.pop()
                 total = total + before
             blocks.append((first, total))
         starts = np.array([first for first, _ in blocks])
-        found.append((divergence(np.add.reduceat(counts, starts), smoothing), starts))
+        merged = np.vstack([np.add.reduceat(counts, starts), *rest])
+        found.append((divergence(merged, smoothing), starts))
     rising, falling = found
     return rising[1] if rising[0] >= falling[0] else falling[1]
 
 
-def _excess(later: np.ndarray, earlier: np.ndarray) -> float:
-    """How much greater the fraction of the class is in the later bin, times both sizes."""
-    return float(later[1] * earlier.sum() - earlier[1] * later.sum())
+def _excess(later: np.ndarray, earlier: np.ndarray, whole: np.ndarray, smoothing: float) -> float:
+    """How much greater the weight of evidence of the later bin is, if ``whole`` are all rows."""
+    own = weights_of_evidence(
+        np.stack([earlier, later, np.maximum(whole - earlier - later, 0.0)]), smoothing
+    )
+    return float(own[1] - own[0])
 
 
 def _as_array(codes: Any) -> np.ndarray:

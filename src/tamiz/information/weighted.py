@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.information.codes import DiscreteColumns, require_pairs
-from tamiz.information.counting import fixed_point, fixed_point_scale, measure_all
+from tamiz.information.counting import counting_unit, fixed_point, fixed_point_scale, measure_all
 from tamiz.information.packing import MISSING, compress, gather_wide, joint_codes, target_codes
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
@@ -42,7 +42,7 @@ def exact_weights(weight: np.ndarray) -> np.ndarray:
     >>> float(first.sum() - second.sum())
     0.0
     """
-    unit = 2.0 ** (np.ceil(np.log2(float(weight.sum()))) - 52)
+    unit = 2.0 ** max(np.ceil(np.log2(float(weight.sum()))) - 52, -1074.0)
     return np.maximum(np.rint(weight / unit), 1.0) * unit
 
 
@@ -86,7 +86,10 @@ class WeightedCodes(DiscreteColumns):
         self.weight = weight
         self.total = float(self.weight.sum())
         self.target: np.ndarray | None = None
-        self._scale = fixed_point_scale(max(1, int(np.ceil(self.total))))
+        # information does not depend on the unit of the weights, but n log n would leave its range
+        self._unit = counting_unit(self.total, self.n_samples)
+        self._own, self._whole = weight / self._unit, self.total / self._unit
+        self._scale = fixed_point_scale(max(1, int(np.ceil(self._whole))))
 
     @classmethod
     def from_codes(
@@ -136,16 +139,16 @@ class WeightedCodes(DiscreteColumns):
     def _own_entropy(self, j: int) -> float:
         margin = self._margin(j)
         whole = fixed_point(margin.sum(keepdims=True), self._scale)[0]
-        return float(whole - fixed_point(margin, self._scale).sum()) / (self._scale * self.total)
+        return float(whole - fixed_point(margin, self._scale).sum()) / (self._scale * self._whole)
 
     def n_known(self) -> np.ndarray:
         """Sum of the weights of the samples in which each feature is present."""
-        return np.array([self._margin(j).sum() for j in range(self.n_features)])
+        return self._unit * np.array([self._margin(j).sum() for j in range(self.n_features)])
 
     def _margin(self, j: int) -> np.ndarray:
         present = self.codes[j] >= 0
         return np.bincount(
-            self.codes[j, present], self.weight[present], minlength=int(self.n_levels[j])
+            self.codes[j, present], self._own[present], minlength=int(self.n_levels[j])
         )
 
     # ----------------------------------------------------------------------------- one against all
@@ -177,6 +180,7 @@ class WeightedCodes(DiscreteColumns):
         n_codes = int(codes.max(initial=-1)) + 1 if n_codes is None else n_codes
         every = np.arange(self.n_features)
         flat, starts = self._tables(every, codes, n_codes)
+        flat *= self._unit
         ends = starts + self.n_levels * n_codes
         return [
             flat[first:last].reshape(-1, n_codes) for first, last in zip(starts, ends, strict=True)
@@ -223,7 +227,7 @@ class WeightedCodes(DiscreteColumns):
         sizes = self.n_levels[part] * n_codes
         starts = np.cumsum(sizes) - sizes
         flat = np.zeros(int(sizes.sum()))
-        args = self.codes, part, codes, n_codes, self.weight, starts, flat
+        args = self.codes, part, codes, n_codes, self._own, starts, flat
         run_tiles(sum_tables, len(part), *args, min_items=1 + _WORTH // self.n_samples)
         return flat, starts
 
@@ -244,7 +248,7 @@ class WeightedCodes(DiscreteColumns):
     def _of_pairs(self, first: np.ndarray, second: np.ndarray, ratio: bool) -> float:
         """The same for one pair of columns, whatever their numbers of levels."""
         both = (first >= 0) & (second >= 0)
-        weight = self.weight[both]
+        weight = self._own[both]
         first, second = first[both], second[both]
         cells, rows, columns = (
             fixed_point(np.bincount(codes, weight), self._scale).sum(keepdims=True)
@@ -257,7 +261,7 @@ class WeightedCodes(DiscreteColumns):
         self, cells: np.ndarray, rows: np.ndarray, columns: np.ndarray, n: np.ndarray, ratio: bool
     ) -> np.ndarray:
         whole = fixed_point(n, self._scale)
-        value = measure_all(cells, rows, columns, whole, n, self.total, ratio)
+        value = measure_all(cells, rows, columns, whole, n, self._whole, ratio)
         return value if ratio else value * (1.0 / self._scale)
 
 

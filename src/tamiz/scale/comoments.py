@@ -270,10 +270,10 @@ def anova_f(between: np.ndarray, n_rows: float, n_classes: int) -> np.ndarray:
     """F statistic of the analysis of variance, from the fraction of the variance between classes.
 
     Of a feature that does not vary inside the classes it would be infinite; it is the greatest
-    number that still has a mean with others. If every row is a class of its own there is nothing
-    inside the classes, and the fraction itself is returned.
+    number that still has a mean with others. If every row is a class of its own (or the rows weigh
+    no more) there is nothing inside the classes, and the fraction itself is returned.
     """
-    if n_rows == n_classes:
+    if n_rows <= n_classes:
         return between
     within = np.maximum(1.0 - between, np.finfo(float).eps)
     return between / within * ((n_rows - n_classes) / max(1, n_classes - 1))

@@ -8,7 +8,8 @@ in turn, and each one found on the wrong side (or on the border) changes the wei
     y_i \langle\beta, x_i\rangle \le 0 \;\Longrightarrow\; \beta \leftarrow \beta + \eta\, y_i x_i .
 
 If some ``β*`` has ``y_i⟨β*, x_i⟩ ≥ 1`` for all ``i``, at most ``(max‖x_i‖ · ‖β*‖)²`` changes are
-made, in whatever order the samples come. If there is none, the weights stay bounded but never
+made, in whatever order the samples come (of weighted samples, a change by a fraction of a step is
+so much of a change). If there is none, the weights stay bounded but never
 rest. In a fixed order the weights at the start of a pass determine all that follows, so the first
 return to weights seen before proves that the perceptron will run in a circle for ever. Brent's
 method notices it while it remembers one vector: that of the last pass whose number is a power of
@@ -48,7 +49,7 @@ class PerceptronResult(NamedTuple):
     bound: None  # on the mistakes: needs a machine that separates
     iterations: int  # passes
     status: str  # "separated", "cycles", "limit" or "interrupted"
-    mistakes: int
+    mistakes: float  # a change by a fraction of a step is so much of a mistake
 
 
 def solve_perceptron(
@@ -110,7 +111,8 @@ def solve_perceptron(
                         break
                     if epoch & (epoch - 1) == 0:
                         anchor = run.w.copy()
-                progress.update(f"pass {epoch:,}, {run.mistakes - before:,} mistakes in the last")
+                made = run.mistakes - before
+                progress.update(f"pass {epoch:,}, {made:,.6g} mistakes in the last")
     except KeyboardInterrupt:
         status = "interrupted"
     solution, errors = run.outcome()
@@ -138,8 +140,8 @@ class _Run:
         self.pocket: tuple[float, np.ndarray] | None = (most, self.w[0]) if pocket else None
 
     @property
-    def mistakes(self) -> int:
-        return int(self.tally[_MISTAKES])
+    def mistakes(self) -> float:
+        return float(self.tally[_MISTAKES])
 
     def take(self, order: np.ndarray) -> None:
         """Present all samples once."""
@@ -188,7 +190,7 @@ def _present(rows, targets, order, start, stop, rule, w, tally):
                 tally[_RUN] += left
                 break
             if decision == before:  # an empty row: the other times change nothing either
-                tally[_MISTAKES] += np.ceil(left)
+                tally[_MISTAKES] += left
                 break
             if pocket and tally[_RUN] > tally[_LONGEST]:
                 return position  # before the row's first change: a run ends with it
@@ -196,7 +198,7 @@ def _present(rows, targets, order, start, stop, rule, w, tally):
             add_row(w, 0, step * signs[i], values, indices, indptr, i)
             if intercept:
                 w[0, last] += step * signs[i]
-            tally[_MISTAKES] += 1
+            tally[_MISTAKES] += min(left, 1.0)
             tally[_RUN] = 0
             left -= 1.0
     return stop

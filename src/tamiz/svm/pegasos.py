@@ -46,6 +46,9 @@ from tamiz.validation import (
     unchanged_on_error,
 )
 
+#: A pass has at most so many steps for each row, and in all, whatever the weights.
+_MOST_TIMES, _MOST_STEPS = 100, 1_000_000
+
 _AVERAGING = {False: Averaging.NONE, True: Averaging.ALL, "tail": Averaging.TAIL}
 
 
@@ -57,10 +60,10 @@ class PegasosClassifier(LinearDecision):
     features first: the number of steps needed grows with the square of the norms of the samples
     and with ``1/lambda_``.
 
-    Sample weights say how often a pass takes each sample. Integers have exactly the effect of
-    repeating rows where they stand; since what a stochastic method reaches depends on the draws, it
-    is another if the repeated rows stand elsewhere. :class:`SubgradientClassifier` and :class:`SVC`
-    do not depend on the order.
+    Sample weights say how often a pass takes each sample, on average. Integers have exactly the
+    effect of repeating rows where they stand; since what a stochastic method reaches depends on the
+    draws, it is another if the repeated rows stand elsewhere. :class:`SubgradientClassifier` and
+    :class:`SVC` do not depend on the order.
 
     Parameters
     ----------
@@ -230,9 +233,11 @@ class PegasosClassifier(LinearDecision):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
-            How often a pass takes each sample. Integers are taken as they are, others are divided
-            by their mean and rounded up or down in every pass, at random, so that they are right
-            on average. Rows of weight zero are left out.
+            How often a pass takes each sample. Fractions are rounded up or down in every pass, at
+            random, so that they are right on average. A pass makes at least as many steps as
+            there are rows, and at most 100 times as many, or a million: weights of a smaller or
+            greater sum then only say how the rows compare (``C`` still refers to their sum). Rows
+            of weight zero are left out.
 
         Returns
         -------
@@ -249,7 +254,7 @@ class PegasosClassifier(LinearDecision):
             X = check_X(self, X, reset=True, accept_sparse=True)
             labels = check_classes(y, X.shape[0])
             samples = self._samples(X, labels, weight)
-            n_rows = X.shape[0] if weight is None else round(float(weight.sum()))
+            n_rows = float(X.shape[0] if weight is None else weight.sum())
             self.classes_ = labels.classes
             self._setting = self._new_setting(lambda_of(self.lambda_, self.C, n_rows))
             self._random = check_random_state(self.random_state)
@@ -257,7 +262,7 @@ class PegasosClassifier(LinearDecision):
                 result = solve_pegasos(
                     samples,
                     self._setting,
-                    self._order_of(n_rows) if weight is None else self._weighted_order(weight),
+                    self._order_of(X.shape[0]) if weight is None else self._weighted_order(weight),
                     epochs=self.max_iter,
                     batch_size=self.batch_size,
                     tol=self.tol,
@@ -476,14 +481,21 @@ class PegasosClassifier(LinearDecision):
         return lambda: given
 
     def _weighted_order(self, weight: np.ndarray) -> Any:
-        """The same where a pass takes each row as often as its weight says."""
+        """The same where a pass takes each row as often as its weight says.
+
+        As weights may have any unit, a pass has not fewer steps than rows, nor without end.
+        """
+        n, total = len(weight), float(weight.sum())
+        steps = min(max(total, n), max(_MOST_TIMES * n, _MOST_STEPS))
+        if steps != total:
+            weight = weight / total * steps
         upto = np.concatenate([[0.0], np.cumsum(weight)])
         if (weight == np.floor(weight)).all():
             rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
             inner = self._order_of(len(rows))
             return lambda: rows[inner()]
         if self.sampling == "replacement":
-            n, fraction = len(weight), weight / weight.sum()
+            fraction = weight / weight.sum()
             return lambda: self._random.choice(n, size=round(upto[-1]), p=fraction)
 
         def draw() -> np.ndarray:

@@ -57,8 +57,9 @@ class PerceptronClassifier(LinearDecision):
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
         Labels.
-    n_mistakes_ : int or ndarray of shape (n_classes,)
-        Mistakes made while learning, of each machine if there are several.
+    n_mistakes_ : int, float or ndarray of shape (n_classes,)
+        Mistakes made while learning, of each machine if there are several; with weights that are
+        not integers, a change by a fraction of a step is so much of a mistake.
     n_iter_ : int
         Passes over the samples (of the machine that needed most), the last one, without a
         mistake, included.
@@ -142,9 +143,8 @@ class PerceptronClassifier(LinearDecision):
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample is presented, one time after the other, and counts as a mistake
-            with ``keep="best"``. Integers have the effect of rows repeated where they stand;
-            others are divided by their mean, and their last change is a fraction of a step. Rows
-            of weight zero are left out.
+            with ``keep="best"``. Integers have the effect of rows repeated where they stand; the
+            last change of another weight is a fraction of a step. Rows of weight zero are left out.
 
         Returns
         -------
@@ -173,7 +173,9 @@ class PerceptronClassifier(LinearDecision):
                     )
                 )
             self._set_weights(np.array([result.solution for result in results]))
-            self.n_mistakes_ = per_machine(np.array([result.mistakes for result in results]))
+            mistakes = np.array([result.mistakes for result in results])
+            whole = weight is None or (weight == np.floor(weight)).all()
+            self.n_mistakes_ = per_machine(mistakes.astype(np.int64) if whole else mistakes)
             self.n_iter_ = max(result.iterations for result in results)
             statuses = [result.status for result in results]
             self.converged_ = all(status == "separated" for status in statuses)

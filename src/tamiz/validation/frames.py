@@ -55,7 +55,7 @@ def names_of(X: Any) -> list[Any] | None:
     return None
 
 
-def refuse_duplicate_names(X: Any) -> None:
+def refuse_duplicate_names(X: Any, called: str = "X", each: str = "feature") -> None:
     _refuse_what_is_no_table(X)
     names = names_of(X)
     if names is None:
@@ -63,8 +63,8 @@ def refuse_duplicate_names(X: Any) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(
-            f"X has {len(twice)} column name(s) more than once, first {twice[0]!r}; rename the "
-            "columns so that every feature has a name of its own."
+            f"{called} has {len(twice)} column name(s) more than once, first {twice[0]!r}; rename "
+            f"the columns so that every {each} has a name of its own."
         )
 
 

@@ -55,8 +55,19 @@ class Units(NamedTuple):
         return np.bincount(unit[free], values[free], minlength=len(self.members))
 
 
-def check_groups(groups: Any, n_samples: int) -> np.ndarray:
-    """Which samples belong together, or their times: a vector without missing values."""
+_UNKNOWN_GROUP = (
+    "whether such a sample belongs with others is unknown. Leave these samples out, or give each a "
+    "group of its own."
+)
+
+
+def check_groups(
+    groups: Any, n_samples: int, *, name: str = "groups", unknown: str = _UNKNOWN_GROUP
+) -> np.ndarray:
+    """Which samples belong together, or their times: a vector without missing values.
+
+    ``name`` is what the user calls it, and ``unknown`` what to say of missing values.
+    """
     if not isinstance(groups, np.ndarray) and nw.dependencies.is_into_series(groups):
         groups = nw.from_native(groups, series_only=True).to_numpy()
     given = np.asarray(groups)
@@ -64,21 +75,19 @@ def check_groups(groups: Any, n_samples: int) -> np.ndarray:
         given = given[:, 0]
     if given.ndim != 1:
         raise ValueError(
-            f"groups has shape {given.shape}; it needs one entry for each of the samples."
+            f"{name} has shape {given.shape}; it needs one entry for each of the samples."
         )
     if len(given) != n_samples:
         raise ValueError(
-            f"groups has {len(given)} entries, X has {n_samples} rows; it needs one for each "
+            f"{name} has {len(given)} entries, X has {n_samples} rows; it needs one for each "
             "of the samples."
         )
     bad = missing_entries(given)
     if bad.any():
         where, count = int(np.flatnonzero(bad)[0]), int(bad.sum())
         raise MissingValuesError(
-            f"groups contains a missing value (first at row {where}; {count} in all): whether such "
-            "a sample belongs with others is unknown. Leave these samples out, or give each a "
-            "group of its own.",
-            argument="groups",
+            f"{name} contains a missing value (first at row {where}; {count} in all): {unknown}",
+            argument=name,
             row=where,
             count=count,
         )
@@ -86,8 +95,8 @@ def check_groups(groups: Any, n_samples: int) -> np.ndarray:
         kinds = {isinstance(one, str) for one in given.tolist()}
         if len(kinds) > 1:
             raise ValueError(
-                "groups mixes text with other values; use one type for all, for instance "
-                "[str(one) for one in groups]."
+                f"{name} mixes text with other values; use one type for all, for instance "
+                f"[str(one) for one in {name}]."
             )
     return given
 

@@ -11,7 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.validation.errors import MissingValuesError, OneClassError
-from tamiz.validation.frames import DATES, as_numpy, is_frame, names_of, refuse_complex
+from tamiz.validation.frames import (
+    DATES,
+    as_numpy,
+    is_frame,
+    names_of,
+    refuse_complex,
+    refuse_duplicate_names,
+)
 
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
@@ -262,20 +269,17 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
 def check_multiplicity(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     """Weights as numbers of rows: one for each sample, or None if all are one.
 
-    Integers are taken as they are: a row of weight three counts like three rows. Others say how the
-    rows compare, and are divided by their mean, that of the rows of weight zero left out.
+    They are taken as they are: a row of weight three counts like three rows, one of weight 2.5 like
+    two and a half.
     """
     weight = check_sample_weight(sample_weight, n_samples)
-    if (weight != np.floor(weight)).any():
-        weight = weight / weight.max()
-        weight = weight / weight[weight > 0.0].mean()
     return None if (weight == 1.0).all() else weight
 
 
 def check_counted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
     """The rows of positive weight with their targets, and the weights as numbers of rows.
 
-    ``X`` and ``y`` may be of any kind, and are not checked themselves.
+    ``X`` and ``y`` may be of any kind; only their lengths are checked.
     """
     from sklearn.utils import _safe_indexing
     from sklearn.utils.validation import _num_samples
@@ -283,9 +287,17 @@ def check_counted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np
     if sample_weight is None:
         return X, y, None
     X, y = as_numpy(X), as_numpy(y, "y")
-    weight = check_multiplicity(sample_weight, _num_samples(X))
-    if weight is None or weight.all() or (y is not None and _num_samples(y) != len(weight)):
+    try:
+        n = _num_samples(X)
+    except TypeError:  # no table at all: whoever checks X has the sentence
+        return X, y, None
+    if y is not None and (not hasattr(y, "__len__") or _num_samples(y) != n):
+        check_target(y, n)
+    weight = check_multiplicity(sample_weight, n)
+    if weight is None or weight.all():
         return X, y, weight
+    if sparse.issparse(X):
+        X = X.tocsr()
     kept = np.flatnonzero(weight)
     weight = weight[kept]
     X, y = _safe_indexing(X, kept), None if y is None else _safe_indexing(y, kept)
@@ -378,6 +390,7 @@ def check_targets(y: Any) -> Targets:
         as_vector(y)  # it has the sentence
     y = y.toarray() if sparse.issparse(y) else as_numpy(y, "y")
     if is_frame(y):
+        refuse_duplicate_names(y, "y", "target")
         frame = nw.from_native(y, eager_only=True)
         columns = [column.to_numpy() for column in frame.iter_columns()]
         names = [str(name) for name in names_of(y) or ()]

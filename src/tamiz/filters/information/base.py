@@ -68,8 +68,8 @@ class ScoreFilter(InformationFilter):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
 
         Returns
         -------
@@ -299,8 +299,8 @@ class GreedyFilter(InformationFilter):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
 
         Returns
         -------

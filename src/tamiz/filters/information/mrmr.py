@@ -327,15 +327,17 @@ def _standardised(
     units = safe_units(scale)
     if (units != 1.0).any():
         Z, scale = Z / units, scale / units
-    total_weight = n if weight is None else float(weight.sum())
+    n_rows = mass = n if weight is None else float(weight.sum())
     if weight is None:
         Z -= Z.mean(axis=1, keepdims=True)
     else:
+        weight = weight / weight.max()  # squares times weights must not overflow
+        mass = float(weight.sum())
         Z -= np.average(Z, axis=1, weights=weight)[:, None]
         Z *= np.sqrt(weight)
     total = np.einsum("ij,ij->i", Z, Z)
     # What rounding leaves of a constant column is not variation.
-    constant = total <= total_weight * (8 * np.finfo(float).eps * scale[:, 0]) ** 2
+    constant = total <= mass * (8 * np.finfo(float).eps * scale[:, 0]) ** 2
     total[constant] = 1.0
     Z /= np.sqrt(total)[:, None]
     Z[constant] = 0.0
@@ -344,4 +346,4 @@ def _standardised(
     sums = Z @ indicator
     # fraction of the variance, from 0 to 1
     between = (sums**2 / np.bincount(y, weight)).sum(axis=1)
-    return Z, np.where(constant, 0.0, anova_f(between, total_weight, n_classes))
+    return Z, np.where(constant, 0.0, anova_f(between, n_rows, n_classes))

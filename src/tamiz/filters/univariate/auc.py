@@ -137,11 +137,13 @@ def mann_whitney_pvalues(wins: np.ndarray, ties: np.ndarray, n1: float, n2: floa
         z = (np.maximum(wins, n1 * n2 - wins) - n1 * n2 / 2 - 0.5) / np.sqrt(variance)
     normal = np.minimum(1.0, 2 * stats.norm.sf(z))
     pvalues = np.where(variance > 1e-12 * n1 * n2 * n, normal, 1.0)
-    whole = float(n1).is_integer() and float(n2).is_integer()
-    exact = ties == 0.0
-    if whole and exact.any() and min(n1, n2) <= _EXACT_UP_TO:
-        lower = np.minimum(wins, n1 * n2 - wins)[exact]
-        tail = np.cumsum(wins_distribution(int(min(n1, n2)), int(max(n1, n2))))
+    # weights that are hardly other than one do not change the answer
+    whole = all(abs(size - round(size)) <= 1e-6 for size in (n1, n2)) and min(n1, n2) > 0.5
+    exact = np.abs(ties) <= 1e-6
+    if whole and exact.any() and round(min(n1, n2)) <= _EXACT_UP_TO:
+        sizes = round(min(n1, n2)), round(max(n1, n2))
+        lower = np.maximum(np.minimum(wins, sizes[0] * sizes[1] - wins)[exact], 0.0)
+        tail = np.cumsum(wins_distribution(*sizes))
         pvalues[exact] = np.minimum(1.0, 2 * tail[np.rint(lower).astype(np.intp)])
     return pvalues
 

@@ -157,8 +157,8 @@ class ChiSquared(UnivariateFilter):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples. Integers are numbers of repeated rows; others are divided by
-            their mean. Rows of weight zero are left out.
+            Weights of the samples: each counts like so many rows, an integer
+            exactly as if the row were repeated. Rows of weight zero are left out.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class ChiSquared(UnivariateFilter):
         scores = statistic
         if self.rank_by == "cramers_v":
             # per sample, missing or not: a feature known in few cannot rank high by luck
-            scores = np.sqrt(statistic / np.maximum(codes.amount() * least, 1.0))
+            scores = np.sqrt(statistic / np.where(least > 0, codes.amount() * least, 1.0))
         pvalues = np.where(self.dof_ > 0, chi2_tail(statistic, self.dof_), 1.0)
         return Scored(scores, pvalues, ~codes.varies)
 
@@ -381,12 +381,19 @@ def contingency_chi2(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, 
     for height in np.unique(heights[heights > 0]):
         where = np.flatnonzero(heights == height)
         counts = np.stack([tables[j] for j in where]).astype(np.float64)
+        unit = np.array([_unit_of(n) for n in counts.sum(axis=(1, 2)).tolist()])
+        counts /= unit[:, None, None]
         rows, columns = counts.sum(axis=2), counts.sum(axis=1)
         n = rows.sum(axis=1)
-        expected = rows[:, :, None] * columns[:, None, :] / np.maximum(n, 1.0)[:, None, None]
+        expected = rows[:, :, None] * columns[:, None, :] / np.where(n > 0.0, n, 1.0)[:, None, None]
         terms = (counts - expected) ** 2 / np.where(expected > 0, expected, 1.0)
-        statistic[where] = terms.sum(axis=(1, 2))
+        statistic[where] = terms.sum(axis=(1, 2)) * unit
         height_in_use, width_in_use = (rows > 0).sum(axis=1), (columns > 0).sum(axis=1)
         dof[where] = (height_in_use - 1) * (width_in_use - 1)
         least[where] = np.minimum(height_in_use, width_in_use) - 1
     return np.where(dof > 0, statistic, 0.0), np.maximum(dof, 0), np.maximum(least, 0)
+
+
+def _unit_of(total: float) -> float:
+    """A power of two by which sums of weights are divided whose squares leave float64."""
+    return 1.0 if 1e-100 < total < 1e100 or not total else 2.0 ** np.floor(np.log2(total))

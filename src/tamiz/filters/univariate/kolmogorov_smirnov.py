@@ -126,15 +126,35 @@ class KolmogorovSmirnov(OrderFilter):
 
 
 def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
-    """Two-sided p-values of distances between samples of ``m`` and ``n``."""
-    whole = float(m).is_integer() and float(n).is_integer()
-    if not whole or m * n > _EXACT_UP_TO:
+    """Two-sided p-values of distances between samples of ``m`` and ``n``.
+
+    Between whole numbers, the exact ones of the numbers beside are interpolated.
+    """
+    if m * n > _EXACT_UP_TO:
         return stats.kstwo.sf(distance, min(max(1, round(m * n / (m + n))), 2**62))
+    return np.sum(
+        [
+            a * b * _exact_pvalues(distance, first, second)
+            for first, a in _beside(m)
+            for second, b in _beside(n)
+        ],
+        axis=0,
+    )
+
+
+def _beside(n: float) -> list[tuple[int, float]]:
+    """The whole numbers beside ``n``, at least 1, and how near it is to each."""
+    below = int(max(n, 1.0))
+    part = max(n, 1.0) - below
+    return [(below, 1.0 - part)] + ([(below + 1, part)] if part else [])
+
+
+def _exact_pvalues(distance: np.ndarray, m: int, n: int) -> np.ndarray:
     steps, where = np.unique(np.rint(distance * m * n).astype(np.int64), return_inverse=True)
     out = np.empty(len(steps))
     for start in range(0, len(steps), _ROUND):  # in between, Ctrl-C is heard
         part = slice(start, start + _ROUND)
-        run_tiles(_walks_beyond, len(steps[part]), steps[part], int(m), int(n), out[part])
+        run_tiles(_walks_beyond, len(steps[part]), steps[part], m, n, out[part])
     return out[where]
 
 
