@@ -9,7 +9,19 @@ import pytest
 import sklearn
 
 import tamiz
-from tamiz.svm import SVDD, HardMarginSVC, OneClassSVM
+from tamiz.discovery import Knockoffs, Shadows, StabilitySelection
+from tamiz.embedded import MILPSVM
+from tamiz.filters import MRMR
+from tamiz.neighbors import KNNClassifier
+from tamiz.search import ForwardSelection
+from tamiz.svm import SVDD, HardMarginSVC, LinearMachine, LinearMachineRegressor, OneClassSVM
+from tamiz.tree import (
+    BoostingClassifier,
+    BoostingRegressor,
+    CARTClassifier,
+    CARTRegressor,
+    ForestClassifier,
+)
 
 EVIL = "<script>alert('&')</script>"
 
@@ -126,3 +138,85 @@ def test_several_machines_show_the_worst():
     shown = machine._repr_html_()
     assert f"{machine.margin_.min():.4g}" in shown and f"{machine.duality_gap_.max():.4g}" in shown
     assert "Of 3 machines" in shown
+
+
+def below_the_diagram(estimator):
+    """The text of all tables that are ours, by the name of their first cell; and the whole text."""
+    shown = estimator._repr_html_()
+    assert "sk-top-container" in shown
+    assert estimator._repr_mimebundle_()["text/html"].endswith(estimator._evidence_html())
+    return read(estimator._evidence_html())
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        MRMR(2),
+        tamiz.SVMRFE(n_features_to_select=1),
+        ForwardSelection(n_features_to_select=1),
+        tamiz.L1SVM(),
+        MILPSVM(n_features_to_select=1),
+        Shadows(max_rounds=5, random_state=0),
+        StabilitySelection(n_subsamples=20, random_state=0),
+        LinearMachine(),
+        LinearMachineRegressor(),
+        CARTClassifier(),
+        CARTRegressor(),
+        ForestClassifier(3),
+        BoostingClassifier(3),
+        BoostingRegressor(3),
+        KNNClassifier(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_was_found_stands_below_the_diagram_and_names_are_escaped(estimator):
+    assert estimator._evidence_html() == "" and "What was found" not in estimator._repr_html_()
+    X, y = data()
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=[EVIL, "b", "c"])
+    labels = y if sklearn.base.is_regressor(estimator) else np.array(["no", EVIL])[y]
+    estimator.fit(frame, labels)
+    page = below_the_diagram(estimator)
+    if hasattr(estimator, "selection_"):
+        assert repr(estimator.selection_)[1:].split(": ")[0] in page.text
+    if hasattr(estimator, "selection_") or hasattr(estimator, "feature_importances_"):
+        assert EVIL in page.cells
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in estimator._repr_mimebundle_()
+
+
+def test_a_selector_shows_the_machine_of_what_it_selected():
+    found = tamiz.SVMRFE(n_features_to_select=1).fit(*data())
+    page = below_the_diagram(found)
+    assert "SVMRFE: 1 of 3 features selected" in page.text
+    assert "SVC of the selected features" in page.text
+    assert page.cells[page.cells.index("duality gap") + 1] == (
+        f"{found.estimator_.duality_gap_:.4g}"
+    )
+
+
+def test_trees_forests_and_neighbours_show_what_they_are():
+    X, y = data()
+    tree = CARTClassifier().fit(X, y)
+    cells = below_the_diagram(tree).cells
+    assert cells[cells.index("leaves") + 1] == str(tree.tree_.n_leaves)
+    assert cells[cells.index("feature") + 2] == "x0"
+    tree.prune_at(np.inf)
+    cells = below_the_diagram(tree).cells
+    assert cells[:4] == ["leaves", "1", "leaves before pruning", str(tree.full_tree_.n_leaves)]
+    cells = below_the_diagram(BoostingClassifier(4).fit(X, y)).cells
+    assert cells[cells.index("trees") + 1] == "4"
+    cells = below_the_diagram(KNNClassifier().fit(X, y)).cells
+    assert cells[:4] == ["samples kept", "40", "classes", "0 (20), 1 (20)"]
+
+
+def test_a_discovery_that_found_nothing_says_why():
+    X, y = data()
+    with pytest.warns(UserWarning, match="No feature is selected"):
+        found = Knockoffs(random_state=0).fit(X, y)
+    page = below_the_diagram(found)
+    assert page.cells[:2] == ["rate of false discoveries, at most", "0.1"]
+    assert found.message_ in page.text
+    with pytest.warns(UserWarning, match="No feature is selected"):
+        many = Knockoffs(random_state=0, n_draws=3).fit(X, y)
+    assert "least e-value" in below_the_diagram(many).cells

@@ -27,14 +27,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from tamiz.display import html_table, plot_selection
+from tamiz.display import SHOWN_FEATURES, Evidence, html_table, plot_selection
 from tamiz.validation import as_numpy, checked, in_our_words, integer_from, refused
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_SHOWN = 15  # features of the table in a notebook
 
 
 class PathStep(NamedTuple):
@@ -134,11 +131,12 @@ class Selection:
 
     def _repr_html_(self) -> str:
         """The best features as a table, in notebooks."""
-        head, columns = ["", "feature"], [self.order[:_SHOWN].tolist()]
+        shown = self.order[:SHOWN_FEATURES]
+        head, columns = ["", "feature"], [shown.tolist()]
         for name, values in (("score", self.scores), ("p-value", self.pvalues)):
             if values is not None:
                 head.append(name)
-                columns.append(np.asarray(values, dtype=np.float64)[self.order[:_SHOWN]].tolist())
+                columns.append(np.asarray(values, dtype=np.float64)[shown].tolist())
         rows = [
             [rank, self.names[j], *values, bool(self.support[j])]
             for rank, (j, *values) in enumerate(zip(*columns, strict=True), start=1)
@@ -214,7 +212,7 @@ class Selection:
         return plot_selection(self, top, ax)
 
 
-class Selector(TransformerMixin, BaseEstimator):
+class Selector(Evidence, TransformerMixin, BaseEstimator):
     """Base class of all selectors.
 
     A subclass's ``fit`` checks its input through :mod:`tamiz.validation`, does its work, and
@@ -238,6 +236,12 @@ class Selector(TransformerMixin, BaseEstimator):
     """
 
     divides_samples = False
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        """What the method says of its search, and the features in a table."""
+        found = super()._evidence_html(caption)
+        selection = getattr(self, "selection_", None)
+        return found if selection is None else found + selection._repr_html_()
 
     def _finish(
         self,

@@ -90,6 +90,9 @@ def frames() -> Any:
 # ---------------------------------------------------------------------------------------- notebooks
 
 
+#: Features of a table in a notebook.
+SHOWN_FEATURES = 15
+
 _CELL = "padding:0.15em 0.7em;border-bottom:1px solid rgba(128,128,128,0.35)"
 
 
@@ -131,6 +134,92 @@ def _cell(value: Any) -> str:
         text = "yes" if value is True else "" if value is False else str(value)
     align = "right" if numeric or value is None else "left"
     return f'<td style="{_CELL};text-align:{align}">{escape(text)}</td>'
+
+
+def importance_table(importances: Any, names: Sequence[str] | None) -> str:
+    """The features of largest importance, best first, as a table for notebooks.
+
+    Examples
+    --------
+    >>> from tamiz.display import importance_table
+    >>> "income" in importance_table([0.2, 0.8], ["age", "income"])
+    True
+    """
+    values = np.asarray(importances, dtype=np.float64)
+    best = np.argsort(-values, kind="stable")[:SHOWN_FEATURES].tolist()
+    left = len(values) - len(best)
+    return html_table(
+        "Importances",
+        ["feature", "importance"],
+        [[f"x{j}" if names is None else str(names[j]), float(values[j])] for j in best],
+        [f"… and {left:,} more features"] if left else [],
+    )
+
+
+#: What a notebook shows of a fitted estimator, where it has it.
+_EVIDENCE = {
+    "margin": "margin_",
+    "objective": "objective_",
+    "duality gap": "duality_gap_",
+    "KKT violation": "kkt_violation_",
+    "distance from stationarity": "stationarity_",
+    "iterations": "n_iter_",
+    "subsets judged": "n_evaluations_",
+    "best score": "best_score_",
+    "status": "status_",
+}
+
+
+class Evidence:
+    """Mixin: in a notebook, below scikit-learn's diagram, what a fitted estimator found.
+
+    >>> from tamiz import SVC
+    >>> machine = SVC()
+    >>> "What was found" in machine._repr_html_()
+    False
+    >>> "duality gap" in machine.fit([[0.0], [1.0]], [0, 1])._repr_html_()
+    True
+
+    A subclass adds rows in :meth:`_evidence`, remarks in :meth:`_remarks`, and whole tables in
+    :meth:`_evidence_html`; before ``fit``, there are none. It stands before ``BaseEstimator``.
+    """
+
+    def _evidence(self) -> dict[str, Any]:
+        """What is shown, by its name; a number, a text, or an array with one of each machine."""
+        found = {label: getattr(self, name, None) for label, name in _EVIDENCE.items()}
+        return {label: value for label, value in found.items() if value is not None}
+
+    def _remarks(self) -> list[str]:
+        """Sentences below."""
+        return []
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = self._evidence()
+        notes = self._remarks()
+        k = max((np.size(value) for value in found.values()), default=1)
+        if k > 1:
+            notes.append(f"Of {k} machines: the least margin, the largest of the other numbers.")
+        if not found and not notes:
+            return ""
+        return html_table(caption, [], [[k, _extreme(k, v)] for k, v in found.items()], notes)
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it the evidence of a fitted estimator."""
+        return str(super()._repr_html_inner()) + self._evidence_html()  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = dict(super()._repr_mimebundle_(**kwargs))  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._evidence_html()
+        return bundle
+
+
+def _extreme(label: str, value: Any) -> Any:
+    """The value, or of several machines the one to look at: the least margin, else the largest."""
+    values = np.ravel(value)
+    if values.dtype.kind not in "iuf":
+        return ", ".join(dict.fromkeys(map(str, values)))
+    return (values.min() if label == "margin" else values.max()).item()
 
 
 # ----------------------------------------------------------------------------------------- pictures

@@ -394,6 +394,12 @@ class Shadows(Selector):
 
     # ------------------------------------------------------------------ what is shown
 
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "decisions_"):
+            return {}
+        counts = {word: int((self.decisions_ == code).sum()) for code, word in _WORDS.items()}
+        return {**counts, "rounds": self.n_rounds_, **super()._evidence()}
+
     def to_frame(self) -> pd.DataFrame:
         """The features, best first: decision, hits, rounds, mean importance."""
         self.get_support()

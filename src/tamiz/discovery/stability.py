@@ -549,6 +549,17 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             found[sizes[inside] - 1, inside] += 1
         return found.cumsum(axis=0) / len(self.entry_sizes_)
 
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "bound_"):
+            return {}
+        return {
+            "threshold of the frequency": self.threshold_,
+            "selected in each half": self.q_,
+            "halves": 2 * self.n_pairs_,
+            "expected by mistake, at most": self.bound_,
+            **super()._evidence(),
+        }
+
     def to_frame(self) -> pd.DataFrame:
         """One row for each feature, the most frequent first.
 

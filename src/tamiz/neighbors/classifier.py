@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.display import Evidence
 from tamiz.information.encoding import BINNING
 from tamiz.neighbors._attributes import (
     check_feature_weights,
@@ -177,7 +178,7 @@ class Voters(NamedTuple):
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
 
 
-class KNNClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
+class KNNClassifier(Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
     r"""Classification by the k nearest training samples.
 
     A sample gets the class that most of its ``n_neighbors`` nearest training samples have. Nothing
@@ -319,6 +320,17 @@ class KNNClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "class_count_"):
+            return {}
+        counts = zip(self.classes_, self.class_count_, strict=True)
+        return {
+            "samples kept": self.n_samples_fit_,
+            "classes": ", ".join(f"{name} ({count:,})" for name, count in counts),
+            "features with a weight": f"{np.count_nonzero(self.feature_weights_):,} of "
+            f"{len(self.feature_weights_):,}",
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

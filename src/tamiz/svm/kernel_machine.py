@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import html_table
+from tamiz.display import Evidence
 from tamiz.kernels import (
     KERNEL_NAMES,
     Kernel,
@@ -58,25 +58,6 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
 }
 
 
-#: What a notebook shows of a fitted machine, where it has it.
-_EVIDENCE = {
-    "margin": "margin_",
-    "objective": "objective_",
-    "duality gap": "duality_gap_",
-    "KKT violation": "kkt_violation_",
-    "iterations": "n_iter_",
-    "status": "status_",
-}
-
-
-def _extreme(name: str, value: Any) -> Any:
-    """The value, or of several machines the one to look at: the least margin, else the largest."""
-    values = np.ravel(value)
-    if values.dtype.kind not in "iuf":
-        return ", ".join(dict.fromkeys(map(str, values)))
-    return (values.min() if name == "margin_" else values.max()).item()
-
-
 class KernelExpansion(NamedTuple):
     """``f(x) = sum_s coef_s K(x - centre, s) + own K(x - centre, x - centre) + intercept``."""
 
@@ -88,7 +69,7 @@ class KernelExpansion(NamedTuple):
     centre: np.ndarray | None = None  # None: the origin
 
 
-class KernelMachine(MachinePlot, BaseEstimator):
+class KernelMachine(Evidence, MachinePlot, BaseEstimator):
     """Base of the estimators whose decision function is a kernel expansion.
 
     A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
@@ -113,27 +94,10 @@ class KernelMachine(MachinePlot, BaseEstimator):
             tags.input_tags.sparse = tags.input_tags.two_d_array = False
         return tags
 
-    def _repr_html_inner(self) -> str:
-        """scikit-learn's diagram, and below it the evidence of a fitted machine."""
-        return str(super()._repr_html_inner()) + self._evidence_html()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = dict(super()._repr_mimebundle_(**kwargs))
-        if "text/html" in bundle:
-            bundle["text/html"] += self._evidence_html()
-        return bundle
-
-    def _evidence_html(self) -> str:
+    def _evidence(self) -> dict[str, Any]:
         if not hasattr(self, "dual_coef_"):
-            return ""
-        rows: list[list[Any]] = [["support vectors", len(self.support_)]]
-        for label, name in _EVIDENCE.items():
-            value = getattr(self, name, None)
-            if value is not None:
-                rows.append([label, _extreme(name, value)])
-        k = len(self.dual_coef_)
-        notes = [f"Of {k} machines: the least margin, the largest of the other numbers."]
-        return html_table("What was found", [], rows, notes if k > 1 else ())
+            return {}
+        return {"support vectors": len(self.support_), **super()._evidence()}
 
     def _takes_sparse(self) -> bool:
         return not self._is_precomputed()

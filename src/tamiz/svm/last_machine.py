@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Selector
+from tamiz.display import Evidence
 from tamiz.information.columns import safe_units
 from tamiz.svm.multiclass import BinaryFit
 from tamiz.svm.svc import SVC
@@ -58,6 +59,13 @@ class LastMachineSelector(Selector):
     """
 
     estimator_: Any
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        machine = getattr(self, "estimator_", None)
+        if isinstance(machine, Evidence):
+            found += machine._evidence_html(f"{type(machine).__name__} of the selected features")
+        return found
 
     def _machine_to_be(self) -> Any:
         """What ``estimator_`` will be; AttributeError if there will be none."""

@@ -29,6 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.display import Evidence
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.memory import dense_copy
 from tamiz.svm.confidence import MarginConfidence, weakest
@@ -53,11 +54,23 @@ def per_machine(values: Any) -> Any:
     return values[0].item() if len(values) == 1 else np.asarray(values)
 
 
-class LinearDecision(ClassifierMixin, ClassifierPlot, BaseEstimator):
+def weights_in_use(machine: Any) -> dict[str, Any]:
+    """How many features a fitted machine uses, for notebooks."""
+    if not hasattr(machine, "coef_"):
+        return {}
+    used = np.atleast_2d(machine.coef_).any(axis=0)
+    return {"features with a weight": f"{int(used.sum()):,} of {len(used):,}"}
+
+
+class LinearDecision(Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
     """Base of classifiers that decide by ``coef_ @ x + intercept_``."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
+
+    def _evidence(self) -> dict[str, Any]:
+        return weights_in_use(self) | super()._evidence()
+
     classes_: np.ndarray
     _margins: tuple[float, ...] = (-1.0, 1.0)
     _centre: np.ndarray | None = None  # what samples are measured from; None: the origin

@@ -25,10 +25,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import axes, frames
+from tamiz.display import Evidence, axes, frames
 from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
-from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
+from tamiz.svm.linear import LinearDecision, per_machine, positive_classes, weights_in_use
 from tamiz.svm.loss_penalty import (
     CLASSIFIER_LOSSES,
     OFF_CENTRE,
@@ -190,7 +190,7 @@ class LinearPath(NamedTuple):
         return ax
 
 
-class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
+class LossAndPenalty(Evidence, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regression share; they say which losses there are."""
 
     C: float
@@ -414,6 +414,9 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
+
+    def _evidence(self) -> dict[str, Any]:
+        return weights_in_use(self) | super()._evidence()
 
 
 def _worst(fits: Sequence[MachineFit]) -> str:

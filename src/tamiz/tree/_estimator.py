@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.display import Evidence, importance_table
 from tamiz.pictures import codes_of, outer_legend, plane_of, row_of, without_name_warnings
 from tamiz.runtime.threads import limit_threads
 from tamiz.tree import drawing
@@ -90,7 +91,7 @@ _STYLES: dict[str, Callable[[Tree, Wording], Any]] = {
 }
 
 
-class TreeEstimator(BaseEstimator):
+class TreeEstimator(Evidence, BaseEstimator):
     """Base class of the tree estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = GROWTH_CONSTRAINTS
@@ -279,6 +280,25 @@ class TreeEstimator(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
+
+    def _evidence(self) -> dict[str, Any]:
+        tree = getattr(self, "tree_", None)
+        if tree is None:
+            return {}
+        pruned = self._record() is not None
+        return {
+            "leaves": tree.n_leaves,
+            **({"leaves before pruning": self.full_tree_.n_leaves} if pruned else {}),
+            "depth": tree.max_depth,
+            **super()._evidence(),
+        }
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        if not hasattr(self, "tree_"):
+            return found
+        names = getattr(self, "feature_names_in_", None)
+        return found + importance_table(self.feature_importances_, names)
 
     # ---------------------------------------------------------------------------------- pruning
 

@@ -36,6 +36,7 @@ from tamiz.runtime.threads import limit_threads
 from tamiz.tree.forest import (
     Bins,
     Forest,
+    TreesInNotebooks,
     check_forest,
     join_trees,
     leaf_sums,
@@ -73,7 +74,7 @@ class BoostingRules(NamedTuple):
         )
 
 
-class _BoostedTrees(BaseEstimator):
+class _BoostedTrees(TreesInNotebooks, BaseEstimator):
     """What boosting of classes and of numbers share."""
 
     _parameter_constraints: dict[str, list[Any]] = {

@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.display import Evidence, importance_table
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
@@ -37,7 +38,28 @@ from tamiz.validation import (
 )
 
 
-class ForestClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
+class TreesInNotebooks(Evidence):
+    """Many trees as a notebook shows them: their number, and which features they use."""
+
+    forest_: tuple[np.ndarray, ...]
+    feature_importances_: np.ndarray
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "forest_"):
+            return {}
+        forest = Forest(*self.forest_)
+        found = {"trees": len(forest.roots), "leaves": int((forest.feature < 0).sum())}
+        return found | super()._evidence()
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        if not hasattr(self, "forest_"):
+            return found
+        names = getattr(self, "feature_names_in_", None)
+        return found + importance_table(self.feature_importances_, names)
+
+
+class ForestClassifier(TreesInNotebooks, ClassifierMixin, ClassifierPlot, BaseEstimator):
     """Random forest on features cut into at most 64 bins.
 
     Parameters

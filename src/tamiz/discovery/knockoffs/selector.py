@@ -163,7 +163,8 @@ class Knockoffs(Selector):
     -----
     The features are judged one by one: groups of features, with knockoffs of whole groups, are not
     offered. Take one number for each group, such as its mean or its first component, or choose one
-    feature of each. Sample weights are not taken: the guarantee is about samples drawn alike.
+    feature of each. Sample weights are not taken: the guarantee is about samples drawn alike. Nor
+    are groups of samples: average the rows of a patient, or take one of them.
 
     Of columns with the same values none says anything given the others. The first of them takes
     part, the others do not and are not selected; a warning names them.
@@ -529,6 +530,16 @@ class Knockoffs(Selector):
         )
 
     # ------------------------------------------------------------------ what is shown
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "threshold_"):
+            return {}
+        least = "least e-value" if len(self.draws_) > 1 else "threshold of W"
+        found = {"rate of false discoveries, at most": self.fdr, least: self.threshold_}
+        return found | {"draws": len(self.draws_)} | super()._evidence()
+
+    def _remarks(self) -> list[str]:
+        return [self.message_] if getattr(self, "message_", "") else []
 
     def to_frame(self) -> pd.DataFrame:
         """The features, best first: statistic, e-value, correlation with the knockoff, selected."""

@@ -211,6 +211,13 @@ class MILPSVM(TaskMachine):
         self.class_weight = class_weight
         self.verbose = verbose
 
+    def _evidence(self) -> dict[str, Any]:
+        found = super()._evidence()
+        for label, name in (("lower bound", "bound_"), ("gap to the bound", "gap_")):
+            if getattr(self, name, None) is not None:
+                found[label] = getattr(self, name)
+        return found
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MILPSVM:
         """Find the best subset and fit the machine to it.
 
