@@ -328,7 +328,7 @@ class _Follower:
         self.decisions, self.classes = decisions, classes
 
     def __call__(self, unit: np.ndarray, order: np.ndarray) -> Any:
-        return self._predicted(self.decisions.replaced(unit, self.decisions.X[order][:, unit]))
+        return self._predicted(self.decisions.shuffled(unit, order))
 
     def plain(self) -> Any:
         """Predictions with the columns as they are."""

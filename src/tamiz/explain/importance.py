@@ -39,36 +39,6 @@ import numpy as np
 
 from tamiz.display import INK, PALETTE, axes, frames
 from tamiz.evaluation.inference import corrected_interval
-<<<<<<< HEAD
-from tamiz.explain.decisions import ExpansionDecisions, decisions_of
-from tamiz.runtime.progress import Progress
-from tamiz.search.base import seeded, table_to_judge
-from tamiz.search.fast import can_stand_in, judge_for
-from tamiz.search.judges import (
-    CrossValidation,
-    Judge,
-    Predicted,
-    PredictedNumbers,
-    fit_arguments,
-    is_frame,
-    last_step,
-    part_of,
-)
-from tamiz.search.resampling import fit_to_the_end, run_jobs
-from tamiz.search.splits import dividing, make_splits
-from tamiz.validation import (
-    check_classes,
-    check_level,
-    check_regression_target,
-    check_sample_weight,
-    check_units,
-    checked,
-    fittable,
-    integer_from,
-    names_for,
-    number_of_jobs,
-    verbosity,
-=======
 from tamiz.explain.folds import (
     FoldOptions,
     LeavingOut,
@@ -76,7 +46,6 @@ from tamiz.explain.folds import (
     measured,
     setting_of,
     units_of,
->>>>>>> mend1
 )
 from tamiz.validation import check_level, checked, integer_from
 
@@ -361,68 +330,3 @@ def _importances(work: Shuffling | LeavingOut, names: list[str], kind: str) -> F
     return FoldImportances(
         values, scores, kind, metric, work.units, names, setting.names, n_train, n_test, tested
     )
-<<<<<<< HEAD
-
-
-def with_shuffled(X: Any, features: np.ndarray, order: np.ndarray) -> Any:
-    """A table of which some columns are in another order, all of them in the same."""
-    if is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
-        names = [frame.columns[j] for j in features]
-        moved = (frame[name][order.tolist()].alias(name) for name in names)
-        return frame.with_columns(*moved).to_native()
-    if sparse.issparse(X):
-        columns = X.tocsc(copy=True)
-        pieces = [columns[:, [j]] for j in range(X.shape[1])]
-        for j in features:
-            pieces[j] = pieces[j][order]
-        return sparse.hstack(pieces, format="csr")
-    table = X.copy()
-    table[:, features] = X[np.ix_(order, features)]
-    return table
-
-
-class _Follower:
-    """Predictions of a machine with two classes, or of numbers, when columns are shuffled."""
-
-    def __init__(self, decisions: ExpansionDecisions, classes: np.ndarray | None):
-        self.decisions, self.classes = decisions, classes
-
-    def __call__(self, unit: np.ndarray, order: np.ndarray) -> Any:
-        return self._predicted(self.decisions.shuffled(unit, order))
-
-    def plain(self) -> Any:
-        """Predictions with the columns as they are."""
-        return self._predicted(self.decisions.plain())
-
-    def _predicted(self, values: np.ndarray) -> Any:
-        decision = values[:, 0]
-        if self.classes is None:
-            return PredictedNumbers(decision)
-        return Predicted(self.classes, self.classes[(decision > 0).astype(np.intp)], decision)
-
-
-def follower(machine: Any, rows: Any, scoring: Any) -> _Follower | None:
-    """What follows the shuffled columns, where it can and where scores look at nothing else."""
-    plain = isinstance(rows, np.ndarray) and rows.dtype == np.float64 and np.isfinite(rows).all()
-    several = isinstance(scoring, dict | list | tuple | set)
-    if not plain or several or not can_stand_in(scoring):
-        return None
-    classes = getattr(last_step(machine), "classes_", None) if is_classifier(machine) else None
-    if classes is None and not is_regressor(machine):
-        return None
-    if classes is not None and (len(classes) != 2 or _asks_for_probabilities(scoring)):
-        return None
-    decisions = decisions_of(machine, rows)
-    return _Follower(decisions, classes) if isinstance(decisions, ExpansionDecisions) else None
-
-
-def _asks_for_probabilities(scoring: Any) -> bool:
-    from sklearn.metrics import get_scorer
-
-    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
-    asked = getattr(scorer, "_response_method", "predict")
-    first = asked if isinstance(asked, str) else next(iter(asked))
-    return str(first) == "predict_proba"
-=======
->>>>>>> mend1

@@ -261,7 +261,7 @@ class SquaredHingeEngine(SmoothEngine):
                 one = minimise_dual(table.gram, y, cost, tol=tol)
                 w = np.asarray(table.X.T @ one.weights)
         if not (np.isfinite(one.objective) and np.isfinite(w).all()):  # squares beyond float64
-            return super().solve(table, y, c, lam, mu, start, limits)
+            return super().solve(given, lam, mu, start, limits)
         return MachineFit(
             w,
             one.intercept,

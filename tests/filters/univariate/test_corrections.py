@@ -105,6 +105,18 @@ def test_twenty_q_values_keep_the_rate(relevant):
     assert np.mean(rates["bootstrap"]) > 0.15  # as said; about 0.22
 
 
+def test_q_values_of_noise_keep_the_rate_with_few_features():
+    """Cut at 1, the estimate of what is irrelevant would let 0.233 pass for 0.2."""
+    rng = np.random.default_rng(2)
+    found = [(adjust_pvalues(rng.random(5), "storey") <= 0.2).any() for _ in range(8000)]
+    assert np.mean(found) <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 8000)
+
+
+def test_q_values_above_one_half_say_nothing_of_smaller_ones():
+    # the running minimum would give 6/5 * 0.51 to all, had 0.51 a say
+    assert adjust_pvalues([0.30, 0.35, 0.40, 0.45, 0.49, 0.51], "storey")[0] == pytest.approx(0.392)
+
+
 def test_filters_take_every_correction():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 30)), np.arange(60) % 2

@@ -140,22 +140,15 @@ def sparse_correlations(Z: np.ndarray) -> np.ndarray:
 
 
 def _thresholded(matrix: np.ndarray, n: int) -> np.ndarray:
-    """A matrix with its small entries left out, pulled towards its diagonal until it is regular."""
+    """Correlations with the small ones left out, pulled towards none until they are regular."""
     p = len(matrix)
     kept = np.where(np.abs(matrix) > 2.0 * np.sqrt(np.log(p) / n), matrix, 0.0)
-    np.fill_diagonal(kept, np.diag(matrix))
-    return _regular(kept)
-
-
-def _regular(matrix: np.ndarray) -> np.ndarray:
-    """The matrix, pulled towards its diagonal as far as it must for the least eigenvalue."""
-    scale = np.sqrt(np.diag(matrix))
-    matrix = matrix / np.outer(scale, scale)
-    least = float(linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0])
+    np.fill_diagonal(kept, 1.0)
+    least = float(linalg.eigvalsh(kept, subset_by_index=[0, 0])[0])
     if least < _LEAST_EIGENVALUE:
-        matrix *= (1.0 - _LEAST_EIGENVALUE) / (1.0 - least)
-        np.fill_diagonal(matrix, 1.0)
-    return matrix * np.outer(scale, scale)
+        kept *= (1.0 - _LEAST_EIGENVALUE) / (1.0 - least)
+        np.fill_diagonal(kept, 1.0)
+    return kept
 
 
 def _by_factors(Z: np.ndarray) -> np.ndarray:
@@ -168,7 +161,8 @@ def _by_both(Z: np.ndarray) -> np.ndarray:
     common = loadings @ loadings.T
     rest = Z.T @ Z / len(Z) - common
     np.fill_diagonal(rest, own)
-    return common + _thresholded(rest, len(Z))
+    scale = np.sqrt(np.outer(own, own))  # what chance makes of the rest is in its own units
+    return common + _thresholded(rest / scale, len(Z)) * scale
 
 
 #: The estimates by name.
