@@ -21,7 +21,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
 from tamiz.evaluation.comparison.arguments import ColumnNames
-from tamiz.explain.decisions import Decisions, ExpansionDecisions, decisions_of
+from tamiz.explain.decisions import ExpansionDecisions, decisions_of
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, table_to_judge
 from tamiz.search.fast import can_stand_in, judge_for
@@ -324,7 +324,7 @@ def with_shuffled(X: Any, features: np.ndarray, order: np.ndarray) -> Any:
 class _Follower:
     """Predictions of a machine with two classes, or of numbers, when columns are shuffled."""
 
-    def __init__(self, decisions: Decisions, classes: np.ndarray | None):
+    def __init__(self, decisions: ExpansionDecisions, classes: np.ndarray | None):
         self.decisions, self.classes = decisions, classes
 
     def __call__(self, unit: np.ndarray, order: np.ndarray) -> Any:

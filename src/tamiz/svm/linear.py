@@ -58,7 +58,7 @@ def weights_in_use(machine: Any) -> dict[str, Any]:
     """How many features a fitted machine uses, for notebooks."""
     if not hasattr(machine, "coef_"):
         return {}
-    used = np.atleast_2d(machine.coef_).any(axis=0)
+    used: np.ndarray = np.asarray(np.atleast_2d(machine.coef_).any(axis=0))
     return {"features with a weight": f"{int(used.sum()):,} of {len(used):,}"}
 
 
