@@ -486,8 +486,8 @@ class SVMRFE(LastMachineLearner):
             raise refused(
                 "criterion",
                 self.criterion,
-                f"must be 'margin' or 'radius_margin' with {kernel!r}, whose Shapley values are not "
-                "known exactly",
+                f"must be 'margin' or 'radius_margin' with {kernel!r}, whose Shapley values are "
+                "not known exactly",
             )
 
     def _forget_earlier_fit(self) -> None:
