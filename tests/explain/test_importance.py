@@ -323,8 +323,18 @@ def test_the_result_is_a_table_and_a_picture_and_can_be_kept(data, tmp_path):
 
 def test_bad_input_gets_a_sentence(data):
     X, y = data
-    with pytest.raises(TypeError, match="folds"):
+    with pytest.raises(TypeError, match=r"'folds' is no keyword here.* cv, scoring"):
         permutation_importance(SVC(), X, y, folds=3)
+    for several in (["accuracy", "roc_auc"], {"a": "accuracy"}):
+        with pytest.raises(ValueError, match=r"scoring=.*must be one metric"):
+            leave_covariate_out(SVC(), X, y, scoring=several)
+    weight = np.ones(90)
+    weight[:30] = 0.0
+    for importances in (permutation_importance, leave_covariate_out):
+        with pytest.raises(
+            ValueError, match="sample_weight is zero for all test samples of split 0"
+        ):
+            importances(SVC(), X, y, cv=KFold(3), sample_weight=weight)
     with pytest.raises(ValueError, match="cv"):
         permutation_importance(SVC(), X, y, cv=1)
     with pytest.raises(ValueError, match="feature_groups"):

@@ -136,7 +136,7 @@ class Counterfactuals:
         return order[size[order] > 1e-9 * max(1.0, float(size.max()))]
 
     def sentence(self, sample: int = 0, top: int = 3) -> str:
-        """What would have to change, in words.
+        """What would have to change, in words; numbers are rounded, :attr:`changed` has all digits.
 
         Parameters
         ----------
@@ -151,7 +151,8 @@ class Counterfactuals:
             return f"Predicted {before}; no change within the bounds makes it {after}."
         order = self._order(i)
         parts = [
-            f"{self.feature_names[j]} were {self.changed[i, j]:.4g} instead of {self.X[i, j]:.4g}"
+            f"{self.feature_names[j]} were about {self.changed[i, j]:.4g} "
+            f"instead of {self.X[i, j]:.4g}"
             for j in order[:top]
         ]
         rest = len(order) - len(parts)

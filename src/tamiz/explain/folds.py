@@ -83,7 +83,13 @@ class FoldWork(NamedTuple):
 def setting_of(
     estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any, folds: FoldOptions
 ) -> FoldWork:
+    unknown = sorted(set(folds) - set(FoldOptions.__annotations__))
+    if unknown:
+        known = ", ".join(FoldOptions.__annotations__)
+        raise TypeError(f"{unknown[0]!r} is no keyword here; those of folds are {known}.")
     options = _FoldSettings(**folds)
+    if isinstance(options.scoring, dict | list | tuple | set):
+        raise refused("scoring", options.scoring, "must be one metric; ask for others one by one.")
     fittable("estimator", estimator)
     owner = ColumnNames()
     table, _ = table_to_judge(owner, X, estimator, options.scoring)
@@ -97,6 +103,8 @@ def setting_of(
     seed = int(check_random_state(options.random_state).randint(2**31 - 1))
     model = seeded(clone(estimator), seed)
     splits = make_splits(options.cv, table, target, is_classifier(estimator), seed, groups)
+    if weight is not None:
+        _require_weight(weight, splits)
     given = model, table, target, splits, options.scoring, weight
     names = [str(name) for name in getattr(owner, "feature_names_in_", ())]
     return FoldWork(
@@ -108,6 +116,16 @@ def setting_of(
         options.verbose,
         options.scoring,
     )
+
+
+def _require_weight(weight: np.ndarray, splits: Sequence[Any]) -> None:
+    for k, parts in enumerate(splits):
+        for part, which in zip(parts, ("training", "test"), strict=True):
+            if not np.any(weight[part]):
+                raise ValueError(
+                    f"sample_weight is zero for all {which} samples of split {k}; leave samples "
+                    "without weight out, or use larger parts."
+                )
 
 
 class _FoldSettings:
