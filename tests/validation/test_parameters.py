@@ -40,7 +40,7 @@ from tamiz.validation import (
 LEADING = {"C", "nu", "lambda_", "kernel", "n_neighbors", "n_estimators", "criterion", "bins"}
 LEADING |= {"n_features_to_select", "budget", "covariates"}
 #: Selectors that select by another one.
-OUTER = ["StabilitySelection", "Knockoffs", "Shadows"]
+OUTER = ["StabilitySelection", "Knockoffs", "Shadows", "MultiTarget"]
 NEVER = ["L1SVM", "L1L2SVM", "L0L2SVM", "AROM", "FSV", "RobustLP"]  # selectors, but also machines
 
 
