@@ -23,7 +23,7 @@ import tamiz
 from tests.conftest import ROOT, fewer_cases, pytest_collection_modifyitems
 
 #: The command line is a program; these are for other rooms, or the former place of something.
-NOT_FOR_USERS = {"cli", "display", "pictures", "reproduce", "runtime", "selector"}
+NOT_FOR_USERS = {"cli", "display", "pictures", "reproduce", "routing", "runtime", "selector"}
 
 #: What ``import tamiz`` makes reachable.
 MODULES = sorted(
