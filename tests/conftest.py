@@ -71,15 +71,22 @@ OTHERS = re.compile(
     r"|pickle|dumps|loads|joblib|dask.*|client|Parallel|parallel_config|.*check.*|clone|get_params"
     r"|set_params|get_tags|.*pipeline|.*Pipeline|FeatureUnion|ColumnTransformer|.*SearchCV|cross_val_.*"
     r"|get_feature_names_out|.*routing.*|linprog|milp|minimize|plt|Figure|.*plot.*|savefig|without"
+    r"|.*interrupt.*|.*ctrl_c.*"
 )
+#: What else makes it so: the packages that things come from, but for what nearly every test has.
+PACKAGES = re.compile(
+    r"(sklearn|scipy|pandas|polars|pyarrow|numba|joblib|dask|matplotlib)\b(?!\.datasets)"
+)
+EVERYWHERE = {"StandardScaler", "scale"}
 
 
 def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
     """What depends on versions, and of a test with many cases so many, from the first to the last.
 
     All cases of what is in ``ALL_CASES`` stay, and every test of a file beside the folders. In the
-    other folders, where our own arithmetic is tested, stay those that say a name of ``OTHERS``,
-    scikit-learn's checks (so many of each class of estimators), and the first test of each file.
+    other folders, where our own arithmetic is tested, stay those that say a name of ``OTHERS`` or
+    of something that comes from another package, scikit-learn's checks (so many of each class of
+    estimators), interruptions, and the first test of each file.
     That all is compiled, and agrees with plain loops, is seen by these and by a fit of every
     estimator to every kind of table (``cli/test_compile.py``).
     """
@@ -95,10 +102,21 @@ def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
         room, *inside = path.relative_to(ROOT).parts[1:]
         if room in ALL_CASES:
             yield from cases
-        elif not inside or path not in files or any(map(OTHERS.fullmatch, said(cases[0]))):
+        elif not inside or path not in files or is_about_others(cases[0]):
             step = (len(cases) - 1) / (most - 1) if most > 1 else 0
             yield from (cases[round(k * step)] for k in range(min(most, len(cases))))
         files.add(path)
+
+
+def is_about_others(item: pytest.Item) -> bool:
+    """Whether a test says a name of ``OTHERS``, or one that stands for part of another package."""
+    known = getattr(getattr(item, "module", None), "__dict__", {})
+    for name in said(item):
+        thing = known.get(name)
+        home = getattr(thing, "__module__", None) or getattr(thing, "__name__", "")
+        if OTHERS.fullmatch(name) or (PACKAGES.match(str(home)) and name not in EVERYWHERE):
+            return True
+    return False
 
 
 def said(item: pytest.Item) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UnsetMetadataPassedError
@@ -14,6 +15,7 @@ from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 
 from tamiz.base import Selector
@@ -117,6 +119,13 @@ def test_who_did_not_say_is_an_error(kind):
     assert all(call["sample_weight"] is None for call in SEEN)
 
 
+routes_scores = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.7"),
+    reason="scikit-learn asks scorers in another way",
+)
+
+
+@routes_scores
 def test_the_metric_and_the_splitter_are_asked():
     X, y, weight, groups = data()
     judge = SVC(kernel="linear").set_fit_request(sample_weight=True)
@@ -141,6 +150,7 @@ def test_the_metric_and_the_splitter_are_asked():
     }
 
 
+@routes_scores
 def test_weights_go_through_a_pipeline_and_a_meta_estimator_around_it():
     X, y, weight, _ = data()
     judge = make_pipeline(

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.fixes import parse_version
 
 from tamiz.data import load
 from tamiz.information import Discretiser, WeightOfEvidence
@@ -169,6 +171,18 @@ def test_bad_input_gets_a_sentence():
         WeightOfEvidence().fit(frame, np.zeros(len(y)))
 
 
+#: Before 1.7 these two make two classes of three by the first label, which is not the same in the
+#: two tables that are compared: classes change places.
+OLD_CHECKS = (
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    )
+    if parse_version(sklearn.__version__) < parse_version("1.7")
+    else ()
+)
+
+
 @pytest.mark.parametrize("options", [{}, {"bins": "frequency", "monotone": True}])
 def test_every_check_passes(options):
-    assert_every_check_passes(WeightOfEvidence(**options))
+    assert_every_check_passes(WeightOfEvidence(**options), not_met=OLD_CHECKS)
