@@ -111,6 +111,25 @@ def test_order_and_criteria_equal_brute_force(name, groups):
         active.remove(u)
 
 
+@pytest.mark.parametrize("name", ["rbf", "poly", "sum"])
+def test_large_tables_give_the_order_of_brute_force(limits, name):
+    """There pair steps come first, and LAPACK factorises what is free."""
+    kernel, function = KERNELS[name]
+    X, y = random_data(40, 6, seed=9)
+    units = [[j] for j in range(6)]
+    expected = oracle.eliminate(function, X, y, units)
+    limits(following, LARGE=5, BLOCK=2)
+    for tol in (1e-3, 1e-9):
+        rfe = SVMRFE(1, kernel=kernel, tol=tol).fit(X, y)
+        assert [step.features[0] for step in rfe.selection_.path] == expected[:-1]
+        assert rfe.estimator_.kkt_violation_ <= tol
+    active = list(range(6))
+    for step, u in zip(rfe.selection_.path, expected, strict=False):
+        changes = oracle.margin_changes(function, X, y, units, active)
+        assert step.value == pytest.approx(changes[u], rel=1e-5, abs=1e-9)
+        active.remove(u)
+
+
 @pytest.mark.parametrize("scheme", ["ovo", "ovr"])
 @pytest.mark.parametrize("name", ["linear", "rbf"])
 def test_several_classes_add_up(scheme, name):

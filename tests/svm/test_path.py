@@ -13,6 +13,7 @@ from tamiz.kernels.compiled import RowSource
 from tamiz.qp import KernelQ
 from tamiz.svm import SVC
 from tamiz.svm.multiclass import decide, fit_binary, tasks
+from tamiz.svm.path import following
 from tamiz.svm.path.exact import fit, values_at
 from tamiz.svm.path.following import FollowingMachines
 from tamiz.svm.path.gram import GridGrams, LazyGram, radial, squared_distances
@@ -141,6 +142,27 @@ def test_machines_that_follow_and_machines_fitted_at_once_agree():
         box = BinaryDual(np.arange(60), signs, np.ones(60)).box(60, 2.0)
         np.testing.assert_allclose(machines.bank.b, fit(LazyGram.filled(K), box).b, atol=1e-8)
     assert machines.excess == 0.0
+
+
+def test_a_factor_made_beforehand_is_that_of_the_free_block(limits):
+    limits(following, LARGE=5, BLOCK=2)
+    X, y = make(3, n=60)
+    machines = FollowingMachines(list(tasks(y, 2, "ovo")), np.full(60, 2.0), 1e-3)
+    K = np.ascontiguousarray(RBF(gamma=0.3)(X))
+    machines.bank = machines.bank._replace(grams=K.ravel())
+    machines.bank.diag[:] = K.diagonal()
+    machines.settle()
+    machines.forget_factors()
+    machines.factor_ahead(0)
+    bank, f = machines.bank, machines.bank.info[0, 0]
+    free = bank.free[:f]
+    assert (
+        f > 5
+        and (bank.b[free] > bank.lower[free]).all()
+        and (bank.b[free] < bank.upper[free]).all()
+    )
+    U = np.triu(bank.factors[: bank.room[0] ** 2].reshape(bank.room[0], -1)[:f, :f])
+    np.testing.assert_allclose(U.T @ U, K[np.ix_(free, free)] + bank.shift[0], atol=1e-12)
 
 
 def test_along_C_every_solution_is_that_of_a_machine_from_nothing():

@@ -74,9 +74,9 @@ MOST_FREE = 600
 #: Changes of a machine, per sample, before pair steps take over.
 _PATIENCE = 20
 #: From so many samples on, every change of the matrix is followed by pair steps first.
-_LARGE = 800
+LARGE = 800
 #: Free blocks from this size on are factorised by LAPACK.
-_BLOCK = 100
+BLOCK = 100
 SECONDS = 0.1  # a compiled call lasts about this long, so that Ctrl-C is noticed
 NONE, EMPTY = np.empty(0), np.empty((0, 0))
 
@@ -279,7 +279,7 @@ class FollowingMachines:
                 if violation <= self.tol:
                     return
                 continue
-            self._factor_ahead(t)
+            self.factor_ahead(t)
             spent = 0
             while True:
                 code, violation = self.advance((t, t + 1), changes, weigh=False)
@@ -306,7 +306,7 @@ class FollowingMachines:
         if not len(bank.grams) or bank.tube[part].any():
             return False
         crowded = size > bank.room[t] and len(self._inside(t)) > bank.room[t]
-        return size >= _LARGE or crowded
+        return size >= LARGE or crowded
 
     def _violation(self, t: int) -> float:
         """How far machine ``t`` is from its optimum, by a gradient computed afresh."""
@@ -314,17 +314,17 @@ class FollowingMachines:
         bank.g[part] = bank.p[part] + self.gram(t) @ bank.b[part]
         return kkt_violation(bank.b[part], bank.g[part], bank.lower[part], bank.upper[part])
 
-    def _factor_ahead(self, t: int) -> None:
+    def factor_ahead(self, t: int) -> None:
         """Factorise a large free block by LAPACK, on all threads, where there is no factor.
 
         One that is nearly singular is left to the compiled code, which knows what to do then.
         """
         bank, part, room = self.bank, self.part(t), int(self.bank.room[t])
-        if not len(bank.grams) or bank.info[t, 1] != _MISSING or part.stop - part.start < _BLOCK:
+        if not len(bank.grams) or bank.info[t, 1] != _MISSING or part.stop - part.start < BLOCK:
             return
         free = self._inside(t)
         f = len(free)
-        if not _BLOCK <= f <= room:
+        if not BLOCK <= f <= room:
             return
         block = self.gram(t)[free[:, None], free]
         shift = max(float(np.abs(block.diagonal()).mean()), 1e-300)
