@@ -205,10 +205,12 @@ class Evidence:
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram, and below it the evidence of a fitted estimator."""
-        return str(super()._repr_html_inner()) + self._evidence_html()  # type: ignore[misc]
+        estimator: Any = super()
+        return str(estimator._repr_html_inner()) + self._evidence_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = dict(super()._repr_mimebundle_(**kwargs))  # type: ignore[misc]
+        estimator: Any = super()
+        bundle = dict(estimator._repr_mimebundle_(**kwargs))
         if "text/html" in bundle:
             bundle["text/html"] += self._evidence_html()
         return bundle

@@ -12,6 +12,7 @@ import pytest
 
 import tamiz
 from tamiz.cli.app import main
+from tamiz.kernels import GapWeighted
 from tests.cli.programs import is_one_line, valid
 
 
@@ -125,6 +126,42 @@ def test_tables_that_do_not_fit_get_one_line(capsys, rows, options, words):
     write("bad.csv", rows)
     code, out, err = run(capsys, "predict", "m.tamiz", "bad.csv", *options)
     assert (code, out) == (2, "") and is_one_line(err) and words in err
+
+
+def test_show_writes_a_graph_that_answers_as_the_model(capsys):
+    runtime = pytest.importorskip("onnxruntime")
+    fit = ["fit", "people.csv", "--save", "g.tamiz", "--drop", "age", "--judge", "svc-rbf", "-q"]
+    assert run(capsys, *fit)[0] == 0
+    code, out, err = run(capsys, "show", "g.tamiz", "--onnx", "g.onnx")
+    assert code == 0 and "predicts" in out and "the graph is in g.onnx" in err
+    session = runtime.InferenceSession("g.onnx")
+    facts = {k: json.loads(v) for k, v in session.get_modelmeta().custom_metadata_map.items()}
+    model = tamiz.load("g.tamiz")
+    assert facts["features"] == model.features_ and "town=ibi" in facts["features"]
+    assert facts["target"] == "buys" and facts["classes"] == ["no", "yes"]
+    with open("people.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    X = [
+        [float(row[n]) if "=" not in n else row["town"] == n.split("=")[1] for n in model.features_]
+        for row in rows
+    ]
+    X = np.array(X, dtype=float)
+    label, values = session.run(["label", "decisions"], {"X": X})
+    np.testing.assert_allclose(values, model.decision_function(X), rtol=1e-9, atol=1e-9)
+    named = np.array(facts["classes"])[np.searchsorted(facts["labels"], label)]
+    assert named.tolist() == model.predict(X).tolist()
+
+
+def test_a_graph_that_cannot_be_written_is_refused_in_one_line(capsys):
+    code, out, err = run(capsys, "show", "m.tamiz", "--onnx", "m.csv")
+    assert (code, out) == (2, "") and is_one_line(err) and "m.onnx" in err
+    texts = tamiz.SVC(kernel=GapWeighted(2)).fit(["aab", "bba", "aaa"], [0, 1, 0])
+    tamiz.save(texts, "texts.tamiz")
+    code, out, err = run(capsys, "show", "texts.tamiz", "--onnx", "texts.onnx")
+    assert (code, out) == (2, "") and is_one_line(err) and "ONNX" in err
+    tamiz.save(tamiz.SVC().fit([[0.0], [1.0]], [0, 1]), "plain.tamiz")
+    code, _, err = run(capsys, "show", "plain.tamiz", "--onnx", "plain.onnx")
+    assert code == 0 and "the graph is in plain.onnx" in err
 
 
 def test_unseen_category_is_a_note(capsys):

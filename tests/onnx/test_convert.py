@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -294,3 +296,11 @@ def test_names_of_columns_stand_in_the_file():
     X = pd.DataFrame(IRIS[0], columns=["a", "b", "c", "ñ"])
     props = tamiz.to_onnx(tamiz.SVC().fit(X, IRIS[1])).metadata_props
     assert [(one.key, json.loads(one.value)) for one in props] == [("features", list(X))]
+
+
+def test_without_skl2onnx_its_converters_say_what_to_install():
+    with (
+        mock.patch.dict(sys.modules, {"skl2onnx": None}),
+        pytest.raises(ImportError, match="pip install skl2onnx"),
+    ):
+        tamiz.onnx.register_skl2onnx()

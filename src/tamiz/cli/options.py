@@ -371,6 +371,7 @@ EXPLANATIONS = {
     ".csv": "what features add is written as CSV, or drawn as PNG, SVG or PDF",
     **dict.fromkeys((".txt", "", ".png", ".svg", ".pdf"), ""),
 }
+GRAPH = {".onnx": "a graph is written as ONNX"}
 PICTURE = {".png": "a figure is written as PNG, SVG or PDF", ".svg": "", ".pdf": ""}
 
 
@@ -399,7 +400,8 @@ def check_writable(path: str | None, name: str, endings: dict[str, str] | None =
         known = [ending for ending in endings if ending]
         raise UsageProblem(
             f"{name} {path!r}: {what}, and so the name must end in "
-            f"{', '.join(known[:-1])} or {known[-1]}, such as {file.with_suffix(first).name}."
+            f"{' or '.join(filter(None, (', '.join(known[:-1]), known[-1])))}, such as "
+            f"{file.with_suffix(first).name}."
         )
 
 

@@ -340,19 +340,26 @@ def _tell_error(fitted: Any, found: Any, truth: Any) -> float | None:
 
 def show(
     model: Annotated[str, typer.Argument(help="File that tamiz wrote.")],
+    onnx: Annotated[
+        str | None,
+        typer.Option(help="Write the model as an ONNX graph, for programs without Python."),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Show the card of a kept model: its data, features, columns and error.
 
-    Example:  tamiz show model.tamiz
+    Example:  tamiz show model.tamiz --onnx model.onnx
     """
     from tamiz.cli.console import say, say_json, usage
 
+    opt.check_writable(onnx, "--onnx", opt.GRAPH)
     with usage():
         from tamiz import load as read_model
         from tamiz.cli.table_model import TableModel
 
         found = read_model(model)
+        if onnx is not None:
+            _write_graph(found, onnx)
     kind = type(found).__name__
     if isinstance(found, TableModel):
         card = found.about()
@@ -370,6 +377,35 @@ def show(
             f"{model} holds {said} of class {kind}, not a model that reads tables; load it in "
             "Python with tamiz.load."
         )
+
+
+def _write_graph(found: Any, path: str) -> None:
+    """The model as an ONNX graph; one of a table names in it what it takes and gives."""
+    import json
+    from pathlib import Path
+
+    from tamiz.cli.console import tell
+    from tamiz.cli.table_model import TableModel
+    from tamiz.onnx import to_onnx
+    from tamiz.runtime.checkpoint import cannot, write_whole
+
+    if not isinstance(found, TableModel):
+        to_onnx(found, path)
+        tell(f"the graph is in {path}")
+        return
+    import onnx
+
+    made = to_onnx(found.pipeline)
+    names = [one["name"] for one in found.about()["features"]]
+    facts: dict[str, Any] = {"features": names, "target": found.target}
+    if found.labels is not None and found.task != "regression":
+        facts |= {"classes": found.labels, "labels": found.pipeline.classes_.tolist()}
+    onnx.helper.set_model_props(made, {name: json.dumps(said) for name, said in facts.items()})
+    try:
+        write_whole(path, made.SerializeToString())
+    except OSError as error:
+        raise cannot("write", Path(path), error) from None
+    tell(f"the graph is in {path}; the {len(names):,} numbers that a row takes are in its metadata")
 
 
 def _lines(card: dict[str, Any]) -> list[str]:

@@ -120,7 +120,7 @@ def _named(model: Any, graph: Graph, X: Value) -> dict[str, tuple[Value, Any, in
     found: Answers = answers(model, graph, X)
     named: dict[str, tuple[Value, Any, int]] = {}
     if found.codes is not None:
-        labels = _labels(found.classes)
+        labels = labels_of(found.classes)
         named["label"] = (graph.pick(labels, found.codes), labels.dtype, 1)
     if found.decisions is not None:
         assert found.classes is not None
@@ -132,7 +132,7 @@ def _named(model: Any, graph: Graph, X: Value) -> dict[str, tuple[Value, Any, in
     return named
 
 
-def _labels(classes: Any) -> np.ndarray:
+def labels_of(classes: Any) -> np.ndarray:
     """Classes in a type that a graph can hold: text, integers, numbers or truth values."""
     labels = np.asarray(classes)
     if labels.dtype.kind in "OU" and all(isinstance(one, str) for one in labels.tolist()):

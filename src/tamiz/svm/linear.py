@@ -58,8 +58,9 @@ def weights_in_use(machine: Any) -> dict[str, Any]:
     """How many features a fitted machine uses, for notebooks."""
     if not hasattr(machine, "coef_"):
         return {}
-    used: np.ndarray = np.asarray(np.atleast_2d(machine.coef_).any(axis=0))
-    return {"features with a weight": f"{int(used.sum()):,} of {len(used):,}"}
+    coef = np.atleast_2d(machine.coef_)
+    used = np.count_nonzero(coef.any(axis=0))
+    return {"features with a weight": f"{used:,} of {coef.shape[1]:,}"}
 
 
 class LinearDecision(Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
