@@ -216,6 +216,74 @@ def test_stability_selection_passes_groups_on(wanted):
     assert all((call["groups"] is not None) == wanted for call in SEEN)
 
 
+ALIASED = {
+    "estimator": lambda: ForwardSelection(
+        ConsumingClassifier()
+        .set_fit_request(sample_weight="w2")
+        .set_score_request(sample_weight=False)
+    ),
+    "scorer": lambda: ForwardSelection(
+        ConsumingClassifier().set_fit_request(sample_weight=True),
+        scoring=make_scorer(accuracy_score).set_score_request(sample_weight="w2"),
+    ),
+    "step": lambda: ForwardSelection(
+        make_pipeline(
+            StandardScaler().set_fit_request(sample_weight="w2"),
+            ConsumingClassifier()
+            .set_fit_request(sample_weight=True)
+            .set_score_request(sample_weight=True),
+        ),
+    ),
+    "selector": lambda: Shadows(FisherScore().set_fit_request(sample_weight="w2")),
+    "targets": lambda: MultiTarget(FisherScore().set_fit_request(sample_weight="w2")),
+    "selector of a selector": lambda: Shadows(
+        MultiTarget(FisherScore().set_fit_request(sample_weight=True)).set_fit_request(
+            sample_weight="w2"
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("make", ALIASED.values(), ids=ALIASED)
+def test_a_request_by_another_name_is_refused(make):
+    X, y, weight, _ = data(60)
+    told = r"asks for sample_weight by the name .*set_(fit|score)_request\(sample_weight=True\)"
+    with pytest.raises(ValueError, match=told):
+        make().fit(X, y, sample_weight=weight)
+    assert SEEN == []
+
+
+def test_names_of_requests_matter_to_what_is_given_only():
+    X, y, weight, groups = data()
+    judge = ConsumingClassifier().set_fit_request(sample_weight="w2")
+    judge.set_score_request(sample_weight=False)
+    ForwardSelection(judge, cv=3).fit(X, y)
+    ForwardSelection(judge, cv=3).fit(X, y, groups=groups)
+    assert SEEN and all(call["sample_weight"] is None for call in SEEN)
+    judge.set_fit_request(sample_weight="groups")
+    with pytest.raises(ValueError, match="by the name 'groups'"):
+        ForwardSelection(judge, cv=3).fit(X, y, groups=groups)
+    # what stands around the search may call its own as it likes
+    judge.set_fit_request(sample_weight=True)
+    search = ForwardSelection(judge, cv=3, n_features_to_select=1)
+    search.set_fit_request(sample_weight="w2", groups=False)
+    last = SVC().set_fit_request(sample_weight=False)
+    SEEN.clear()
+    make_pipeline(search, last).fit(X, y, w2=weight)
+    fits = [call for call in SEEN if call["method"] == "fit"]
+    assert fits and all(call["sample_weight"] is not None for call in fits)
+
+
+def test_a_splitter_that_declines_groups_does_not_get_them():
+    X, y, _, groups = data()
+    judge = SVC(kernel="linear")
+    cv = GroupKFold(3).set_split_request(groups=False)
+    with pytest.raises(ValueError, match=r"set_split_request\(groups=False\).*'groups' parameter"):
+        ForwardSelection(judge, cv=cv).fit(X, y, groups=groups)
+    ForwardSelection(judge, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    ForwardSelection(judge, cv=3).fit(X, y, groups=groups)
+
+
 @pytest.mark.parametrize(
     "estimator",
     [*(kind() for kind in SEARCHES), MultiTarget(), Shadows(), StabilitySelection(FisherScore())],

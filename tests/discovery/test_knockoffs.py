@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import tamiz
 from tamiz.discovery import Knockoffs
 from tamiz.discovery.importances import CRITERIA, scorer_for
+from tamiz.discovery.knockoffs.quality import measure_quality
 from tamiz.discovery.knockoffs.rates import (
     OwnStatistic,
     ScoredStatistic,
@@ -379,6 +380,53 @@ def test_knockoffs_that_miss_what_neighbours_share_are_reported():
     assert max(quality.own_moments, quality.cross_moments) < 2 * quality.expected  # says nothing
     exact = Knockoffs("pearson", method="equi", random_state=0).fit(X[:, :200], y).quality_
     assert exact.largest < 1e-6
+
+
+INDEPENDENT = {
+    "rare": lambda rng, shape: (rng.random(shape) < 0.02).astype(float),
+    "lognormal": lambda rng, shape: np.exp(rng.normal(size=shape)),
+    "counts": lambda rng, shape: rng.negative_binomial(0.3, 0.1, size=shape).astype(float),
+    "normal": lambda rng, shape: rng.normal(size=shape),
+}
+
+
+@pytest.mark.parametrize("shape", [(100, 80), (400, 60)])
+@pytest.mark.parametrize("make", INDEPENDENT.values(), ids=INDEPENDENT)
+def test_independent_columns_that_are_not_normal_are_not_reported(shape, make):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = make(rng, shape)
+        y = X[:, 0] + X[:, 1] + rng.normal(size=len(X))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            quality = Knockoffs("pearson", random_state=0).fit(X, y).quality_
+        assert not [one for one in told if "a correlation is off" in str(one.message)]
+        assert quality.largest < 1.5 * quality.expected_largest
+
+
+def test_what_chance_makes_of_the_largest_difference_is_that_of_shuffled_columns():
+    def chance(X):
+        T = rng.permuted(X, axis=0)
+        names = [str(j) for j in range(X.shape[1])]
+        return measure_quality(X, T, names, np.random.default_rng(1))
+
+    rng = np.random.default_rng(0)
+    normal = chance(rng.normal(size=(500, 60)))
+    formula = np.sqrt(2 / 500) * np.sqrt(2 * np.log(2 * 60 * 59))
+    assert 0.8 * formula < normal.expected_largest < 1.1 * formula
+    assert 0.7 < normal.largest / normal.expected_largest < 1.4
+    rare = chance((rng.random((500, 60)) < 0.02).astype(float))
+    assert rare.expected_largest > 1.25 * formula
+    assert 0.7 < rare.largest / rare.expected_largest < 1.4
+    # dependent features do not raise it: it is about columns without any relation
+    X = rng.normal(size=(500, 60))
+    tied = measure_quality(
+        X + 3 * X[:, :1], rng.normal(size=X.shape), [""] * 60, np.random.default_rng(1)
+    )
+    assert 0.8 * formula < tied.expected_largest < 1.1 * formula
+    assert tied.largest > 3 * tied.expected_largest
+    one = chance(rng.normal(size=(50, 1)))
+    assert one.largest == one.expected_largest == 0.0
 
 
 def test_nothing_is_selected_with_a_sentence_that_counts():

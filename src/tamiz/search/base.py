@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.routing import refuse_unrequested, router_of, routing_enabled, wants
+from tamiz.routing import declines, refuse_unrequested, router_of, routing_enabled, wants
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search._records import better, main_effects, plot_sizes
@@ -292,7 +292,17 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         if self.criterion is not None:
             return merit_for(self.criterion, X, y)
         estimator = seeded(clone(estimator), seed)
-        splits = make_splits(self.cv, X, y, is_classifier(estimator), seed, self._groups)
+        declined = self._groups is not None and declines(self.cv, "split", "groups")
+        groups = None if declined else self._groups
+        try:
+            splits = make_splits(self.cv, X, y, is_classifier(estimator), seed, groups)
+        except ValueError as error:
+            if not declined:
+                raise
+            raise ValueError(
+                f"cv={self.cv!r} was told set_split_request(groups=False), and without the groups "
+                f"that fit was given it fails: {error}"
+            ) from error
         return judge_for(estimator, X, y, splits, self.scoring, weight)
 
     def _open_journal(self, seed: int, *data: Any) -> _Open:

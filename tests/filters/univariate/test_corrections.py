@@ -117,6 +117,16 @@ def test_q_values_above_one_half_say_nothing_of_smaller_ones():
     assert adjust_pvalues([0.30, 0.35, 0.40, 0.45, 0.49, 0.51], "storey")[0] == pytest.approx(0.392)
 
 
+def test_q_values_are_at_most_twice_those_of_benjamini_and_hochberg():
+    rng = np.random.default_rng(0)
+    for m in (1, 2, 3, 5, 20):
+        for _ in range(50):
+            p = rng.random(m) ** rng.integers(1, 4)
+            assert (adjust_pvalues(p, "storey") <= 2 * adjust_pvalues(p, "bh") + 1e-12).all()
+    np.testing.assert_array_equal(adjust_pvalues([0.2], "storey"), [0.4])
+    assert "``2 p``" in adjust_pvalues.__doc__
+
+
 def test_filters_take_every_correction():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 30)), np.arange(60) % 2

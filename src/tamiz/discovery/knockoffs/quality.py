@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _ROWS = 400  # most rows of the energy test
 _PERMUTATIONS = 199
+_SHUFFLES = 5  # of all columns, for the largest difference by chance
 
 
 @dataclass(repr=False)
@@ -42,7 +43,9 @@ class KnockoffQuality:
         ``expected_largest``, knockoffs miss what neighbours have in common, which a mean over all
         pairs does not show.
     expected_largest : float
-        What it would be about by chance.
+        What it is if no columns have anything to do with each other: its mean over five shuffles of
+        these features and knockoffs, one by one. Two rare categories that meet once have a large
+        correlation, so that it depends on what the columns hold.
     energy_pvalue : float
         p-value of a permutation test (energy distance, at most 400 rows): half of the rows with
         features and knockoffs as they are, half with a random half of the pairs swapped. Small
@@ -116,20 +119,38 @@ def measure_quality(
     correlation = np.ones(p)
     Z, T = (_standardised(part[:, varies]) for part in (X, copies))
     correlation[varies] = np.einsum("ij,ij->j", Z, T) / n
-    own = cross = largest = 0.0
-    pairs = 1.0
+    own = cross = largest = most = 0.0
     if len(varies) > 1:
         looked_at = np.sort(random.permutation(len(varies))[:1000])
         A, B = Z[:, looked_at], T[:, looked_at]
-        among = A.T @ A / n
-        apart = ~np.eye(len(looked_at), dtype=bool)
-        off = (B.T @ B / n - among)[apart], (A.T @ B / n - among)[apart]
+        off = _differences(A, B)
         own, cross = (float(np.sqrt(np.mean(np.square(one)))) for one in off)
-        largest, pairs = float(max(np.abs(one).max() for one in off)), 2.0 * off[0].size
+        largest, most = _largest(off), _largest_by_chance(A, B)
     pvalue = energy_test(Z, T, random) if len(varies) else 1.0
     chance = float(np.sqrt(2.0 / n))
-    most = chance * float(np.sqrt(2.0 * np.log(max(pairs, 2.0))))
     return KnockoffQuality(names, correlation, own, cross, chance, pvalue, largest, most)
+
+
+def _differences(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Correlations among knockoffs, and of them with other features, less those of the features."""
+    n, p = A.shape
+    apart = ~np.eye(p, dtype=bool)
+    among = A.T @ A / n
+    return (B.T @ B / n - among)[apart], (A.T @ B / n - among)[apart]
+
+
+def _largest(differences: tuple[np.ndarray, np.ndarray]) -> float:
+    return float(max(np.abs(one).max() for one in differences))
+
+
+def _largest_by_chance(A: np.ndarray, B: np.ndarray) -> float:
+    """The largest difference of columns shuffled one by one, a mean over some shuffles."""
+    random = np.random.default_rng(0)  # one of its own: the same columns have the same answer
+    found = [
+        _largest(_differences(random.permuted(A, axis=0), random.permuted(B, axis=0)))
+        for _ in range(_SHUFFLES)
+    ]
+    return float(np.mean(found))
 
 
 def energy_test(Z: np.ndarray, T: np.ndarray, random: np.random.Generator) -> float:

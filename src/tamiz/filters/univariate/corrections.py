@@ -13,9 +13,9 @@ level at which it would be selected:
   ``π₀(λ) = #{p_i > λ} / (m (1 − λ))``. The results are called q-values. With ``λ`` fixed, one more
   in the count and nothing selected above ``λ``, the rate is kept for independent features of any
   number [5]_: that is the rule here, with ``λ = 1/2``. The estimate is not cut at 1 there, and so
-  the values may exceed Benjamini and Hochberg's; with the cut, five features have a rate of 0.059
-  for 0.05. A ``λ`` that the data choose has less bias, but with 20 features the rate rises to twice
-  what was asked for.
+  the values may exceed Benjamini and Hochberg's, up to twice (a single feature has ``2 p``); with
+  the cut, five features have a rate of 0.059 for 0.05. A ``λ`` that the data choose has less bias,
+  but with 20 features the rate rises to twice what was asked for.
 
 References
 ----------
@@ -132,7 +132,9 @@ def adjust_pvalues(pvalues: Any, method: str = "bh", *, pi0: float | str = "cons
     pi0 : {"conservative", "bootstrap", "smoother"} or float, default="conservative"
         For "storey": how to estimate the fraction of features that have nothing to do with the
         target, see :func:`estimate_pi0`, or that fraction. With "conservative" the rate is kept for
-        any number of independent features; a feature with a p-value above 0.5 then has the value 1.
+        any number of independent features; a feature with a p-value above 0.5 then has the value 1,
+        and the values may exceed those of Benjamini and Hochberg where few or no features are
+        relevant: up to twice, as with a single feature, whose value is ``2 p``.
         With the others, and fewer than some hundreds of features, it is exceeded: up to twice.
 
     Returns
