@@ -184,6 +184,23 @@ def test_result_is_saved_and_drawn(data, tmp_path):
         found.plot_dependence("z")
 
 
+def test_one_of_several_outputs_is_drawn():
+    X, y = load_iris(return_X_y=True)
+    found = shapley_values(SVC().fit(X, y), X[::15], X[::10])
+    for k, name in enumerate(found.output_names):
+        wanted = sorted(np.abs(found.values[:, :, k]).mean(axis=0))
+        for output in (k, name):
+            axes = found.plot(output=output)
+            assert name in axes.get_xlabel()
+            np.testing.assert_allclose([bar.get_width() for bar in axes.patches], wanted)
+    whole = found.plot()
+    assert "mean over 3 outputs" in whole.get_xlabel()
+    widths = [bar.get_width() for bar in whole.patches]
+    np.testing.assert_allclose(widths, sorted(found.importances))
+    with pytest.raises(ValueError, match="output"):
+        found.plot(output="nobody")
+
+
 def test_a_background_is_drawn_from_long_tables(data):
     X, y = data
     machine = SVC().fit(X, y)
