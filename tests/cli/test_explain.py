@@ -112,6 +112,15 @@ def test_few_rows_are_not_their_own_background(capsys, place, n):
     np.testing.assert_allclose(found["values"], whole["values"][:n], atol=1e-9)
 
 
+def test_equal_rows_are_not_their_own_background(capsys, place):
+    with open(place / "people.csv", encoding="utf-8") as file:
+        lines = file.readlines()[:2]
+    (place / "same.csv").write_text("".join([lines[0], *[lines[1]] * 30]), encoding="utf-8")
+    code, out, err = run(capsys, "explain", "m.tamiz", "same.csv")
+    assert code == 2 and not out and is_one_line(err)
+    assert "1 different row, in 30" in err and "--background" in err
+
+
 def test_what_goes_wrong_is_one_line(capsys):
     code, _, err = run(capsys, "explain", "nowhere.tamiz", "people.csv")
     assert code == 2 and is_one_line(err)
@@ -137,7 +146,21 @@ def pairs(place):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         with pytest.raises(SystemExit) as left:
-            main(["fit", "iris", "--save", "p.tamiz", "--judge", "svc-linear", "-m", "mrmr", "-k", "2", "-q"])
+            main(
+                [
+                    "fit",
+                    "iris",
+                    "--save",
+                    "p.tamiz",
+                    "--judge",
+                    "svc-linear",
+                    "-m",
+                    "mrmr",
+                    "-k",
+                    "2",
+                    "-q",
+                ]
+            )
         assert left.value.code == 0
     return "p.tamiz"
 

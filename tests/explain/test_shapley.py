@@ -210,6 +210,20 @@ def test_a_background_is_drawn_from_long_tables(data):
     assert shapley_values(machine, long, random_state=0).base == a
 
 
+@pytest.mark.parametrize("value", ["interventional", "kernel_mean"])
+@pytest.mark.parametrize("n", [1, 4])
+def test_equal_rows_are_not_their_own_background(data, value, n):
+    """Compared with themselves they would have zeros only."""
+    X, y = data
+    machine = SVC().fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 1 (different )?row, .*background="):
+        shapley_values(machine, X[np.zeros(n, dtype=int)], value=value)
+    other = shapley_values(machine, X[:1], X[5:], value=value)
+    assert np.abs(other.values).max() > 0.01
+    assert np.abs(shapley_values(machine, X[:2], value=value).values).max() > 0.01
+    assert np.abs(shapley_values(machine, X[:1], value="left_out").values).max() > 0.01
+
+
 def test_bad_input_gets_a_sentence(data):
     X, y = data
     machine = SVC().fit(X, y)

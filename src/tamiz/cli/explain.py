@@ -14,7 +14,7 @@ from tamiz.cli.predict import free_name, new_rows, read_table_model, write_csv
 _SHOWN = 20
 #: Decisions that are named beside the one that is explained.
 _NAMED = 11
-#: Rows that may be their own background: of fewer, each would be compared with hardly anything.
+#: Different rows that may be their own background: of fewer, each is compared with hardly anything.
 _ENOUGH = 10
 
 
@@ -65,12 +65,16 @@ def explain(
     arguments = reading.arguments(quiet)
     with usage():
         from tamiz.explain import shapley_values
+        from tamiz.validation import require_own_background
 
         fitted = read_table_model(model)
         rows = new_rows(fitted, data, arguments, None, False, reading.labels)
         given = None if background is None else new_rows(fitted, background, arguments, None, True)
-        usual = _as_background(rows.X, data) if given is None else given.X
+        usual = rows.X if given is None else given.X
         pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, usual)
+        if given is None:
+            advice = "pass --background with a table such as that of the training."
+            require_own_background(X, data, _ENOUGH, advice)
         found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1)
         found = replace(found, output_names=_outputs(fitted, found.output_names))
         values, base = found.of(_chosen(output, found.output_names))
@@ -97,18 +101,6 @@ def explain(
         _print(rows.ids, labels, values, base, names, top)
         if found.standard_error is not None:
             tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
-
-
-def _as_background(X: Any, data: str) -> Any:
-    """The rows themselves, if there are enough of them."""
-    from tamiz.cli.console import UsageProblem
-
-    if len(X) < _ENOUGH:
-        raise UsageProblem(
-            f"{data} has {len(X)} row{'s' * (len(X) != 1)}, too few to say what is usual: pass "
-            "--background with a table such as that of the training."
-        )
-    return X
 
 
 def _document(
