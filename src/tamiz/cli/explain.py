@@ -26,7 +26,7 @@ def explain(
         str | None,
         typer.Option(
             help="Table such as that of the training, which values that are not known are taken "
-            "from. Default: DATA itself, if it has ten rows or more."
+            "from. Default: DATA itself, if ten of its rows differ."
         ),
     ] = None,
     out: Annotated[
@@ -41,8 +41,7 @@ def explain(
     output: Annotated[
         str | None,
         typer.Option(
-            help="Of three or more classes: the decision that is explained, by its name or its "
-            "position from 0. Their names are printed. Default: the first."
+            help="Of three classes or more: which decision, by name or position. Default: the first."
         ),
     ] = None,
     *,
@@ -56,8 +55,7 @@ def explain(
 
     With the base, the value when no feature is known, what the features add
     sums to the decision value. Above zero it speaks for the second of two
-    classes. With more classes there are several decisions; what is printed
-    and written names the one that is explained, and the others.
+    classes; with more classes the decision that is explained is named.
     """
     from tamiz.cli.console import say, say_json, tell, usage
 
@@ -65,42 +63,62 @@ def explain(
     arguments = reading.arguments(quiet)
     with usage():
         from tamiz.explain import shapley_values
-        from tamiz.validation import require_own_background
 
         fitted = read_table_model(model)
         rows = new_rows(fitted, data, arguments, None, False, reading.labels)
         given = None if background is None else new_rows(fitted, background, arguments, None, True)
-        usual = rows.X if given is None else given.X
-        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, usual)
-        if given is None:
-            advice = "pass --background with a table such as that of the training."
-            require_own_background(X, data, _ENOUGH, advice)
+        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, (given or rows).X)
+        _check_background(X, given, data)
         found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1)
         found = replace(found, output_names=_outputs(fitted, found.output_names))
         values, base = found.of(_chosen(output, found.output_names))
-    several = len(found.output_names) > 1
-    decision = _name(output, found.output_names) if several else None
+    decision = _name(output, found.output_names) if len(found.output_names) > 1 else None
     for note in rows.notes:
         tell(note)
     names = fitted.features_ or fitted.columns
     labels = fitted.predict(rows.X).tolist()
     if json:
         say_json({"model": model, **_document(found, output, values, base, names, labels, rows)})
-    if out is not None and not out.lower().endswith((".csv", ".txt")) and "." in out:
-        _draw(found, names, decision, out)
-        tell(f"the importances of {len(names):,} features are drawn in {out}")
-    elif out is not None:
+    if out is not None:
         columns = _columns(fitted, rows.ids, labels, values, base, names, decision)
-        write_csv(columns, out, "explanations")
-        tell(f"what each feature adds to {len(values):,} predictions is in {out}")
-    if out is not None and decision is not None:
-        tell(_which(decision, found.output_names))
-    if out is None and not json:
+        _write(found, columns, names, decision, out)
+    elif not json:
         if decision is not None:
             say(_which(decision, found.output_names))
         _print(rows.ids, labels, values, base, names, top)
-        if found.standard_error is not None:
-            tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
+        _tell_error(found)
+
+
+def _check_background(X: Any, given: Any, data: str) -> None:
+    """The rows themselves may be it if enough of them differ."""
+    from tamiz.validation import require_own_background
+
+    if given is None:
+        advice = "pass --background with a table such as that of the training."
+        require_own_background(X, data, _ENOUGH, advice)
+
+
+def _tell_error(found: Any) -> None:
+    from tamiz.cli.console import tell
+
+    if found.standard_error is not None:
+        tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
+
+
+def _write(
+    found: Any, columns: dict[str, list[Any]], names: list[str], decision: str | None, out: str
+) -> None:
+    """A picture, or all values as CSV; what is in the file is said."""
+    from tamiz.cli.console import tell
+
+    if not out.lower().endswith((".csv", ".txt")) and "." in out:
+        _draw(found, names, decision, out)
+        tell(f"the importances of {len(names):,} features are drawn in {out}")
+    else:
+        write_csv(columns, out, "explanations")
+        tell(f"what each feature adds to {len(found.values):,} predictions is in {out}")
+    if decision is not None:
+        tell(_which(decision, found.output_names))
 
 
 def _document(
