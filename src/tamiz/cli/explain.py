@@ -41,7 +41,7 @@ def explain(
     output: Annotated[
         str | None,
         typer.Option(
-            help="Of three classes or more: which decision, by name or position. Default: the first."
+            help="Of three classes or more: which decision, by name or position. Default: first."
         ),
     ] = None,
     *,
