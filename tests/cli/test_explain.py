@@ -112,6 +112,15 @@ def test_few_rows_are_not_their_own_background(capsys, place, n):
     np.testing.assert_allclose(found["values"], whole["values"][:n], atol=1e-9)
 
 
+def test_equal_rows_are_not_their_own_background(capsys, place):
+    with open(place / "people.csv", encoding="utf-8") as file:
+        lines = file.readlines()[:2]
+    (place / "same.csv").write_text("".join([lines[0], *[lines[1]] * 30]), encoding="utf-8")
+    code, out, err = run(capsys, "explain", "m.tamiz", "same.csv")
+    assert code == 2 and not out and is_one_line(err)
+    assert "1 different row, in 30" in err and "--background" in err
+
+
 def test_what_goes_wrong_is_one_line(capsys):
     code, _, err = run(capsys, "explain", "nowhere.tamiz", "people.csv")
     assert code == 2 and is_one_line(err)
@@ -129,3 +138,64 @@ def test_several_classes_and_a_tree(capsys):
         "explain", run(capsys, "explain", "i.tamiz", "iris", "--output", "2", "--json")[1]
     )
     assert third["output"] == "virginica" and third["values"] != found["values"]
+
+
+@pytest.fixture(scope="module")
+def pairs(place):
+    """A model of three classes with a machine for each pair of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        with pytest.raises(SystemExit) as left:
+            main(
+                [
+                    "fit",
+                    "iris",
+                    "--save",
+                    "p.tamiz",
+                    "--judge",
+                    "svc-linear",
+                    "-m",
+                    "mrmr",
+                    "-k",
+                    "2",
+                    "-q",
+                ]
+            )
+        assert left.value.code == 0
+    return "p.tamiz"
+
+
+def test_of_several_classes_the_decision_is_named(capsys, place, pairs):
+    """With three classes a value may be of any pair, and the prediction of none of the two."""
+    found = valid("explain", run(capsys, "explain", pairs, "iris", "--json")[1])
+    first, second, third = found["outputs"]
+    code, out, _ = run(capsys, "explain", pairs, "iris")
+    assert code == 0
+    assert (
+        out.splitlines()[0] == f"explained: {first!r}; others, with --output: {second!r}, {third!r}"
+    )
+    code, out, _ = run(capsys, "explain", pairs, "iris", "--output", second)
+    assert out.startswith(f"explained: {second!r}; others, with --output: {first!r}, {third!r}\n")
+    code, out, err = run(capsys, "explain", pairs, "iris", "--output", "2", "-o", "pairs.csv")
+    assert code == 0 and not out and f"explained: {third!r}" in err and repr(first) in err
+    with open(place / "pairs.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["output"] for row in rows} == {third}
+    _, out, _ = run(capsys, "explain", "m.tamiz", "people.csv")
+    assert "explained" not in out  # of two classes there is one decision
+
+
+def test_a_picture_is_of_the_decision_that_is_asked_for(capsys, place, pairs):
+    """The bars of another decision are others, and the axis names the decision."""
+    outputs = valid("explain", run(capsys, "explain", pairs, "iris", "--json")[1])["outputs"]
+    drawn = []
+    for k, name in enumerate(outputs):
+        asked = ("explain", pairs, "iris", "--output", k, "-o", "pair.svg")
+        code, _, err = run(capsys, *asked)
+        assert code == 0 and f"explained: {name!r}" in err
+        text = (place / "pair.svg").read_text(encoding="utf-8")
+        assert f"<!-- mean absolute Shapley value of {name} -->" in text
+        drawn.append(re.search(r'id="patch_3">.*?</g>', text, re.DOTALL)[0])
+        assert run(capsys, *asked[:-1], "pair.png")[0] == 0
+        drawn.append((place / "pair.png").read_bytes())
+    assert len(set(drawn)) == 2 * len(outputs)

@@ -184,6 +184,23 @@ def test_result_is_saved_and_drawn(data, tmp_path):
         found.plot_dependence("z")
 
 
+def test_one_of_several_outputs_is_drawn():
+    X, y = load_iris(return_X_y=True)
+    found = shapley_values(SVC().fit(X, y), X[::15], X[::10])
+    for k, name in enumerate(found.output_names):
+        wanted = sorted(np.abs(found.values[:, :, k]).mean(axis=0))
+        for output in (k, name):
+            axes = found.plot(output=output)
+            assert name in axes.get_xlabel()
+            np.testing.assert_allclose([bar.get_width() for bar in axes.patches], wanted)
+    whole = found.plot()
+    assert "mean over 3 outputs" in whole.get_xlabel()
+    widths = [bar.get_width() for bar in whole.patches]
+    np.testing.assert_allclose(widths, sorted(found.importances))
+    with pytest.raises(ValueError, match="output"):
+        found.plot(output="nobody")
+
+
 def test_a_background_is_drawn_from_long_tables(data):
     X, y = data
     machine = SVC().fit(X, y)
@@ -191,6 +208,20 @@ def test_a_background_is_drawn_from_long_tables(data):
     a, b = (shapley_values(machine, long, random_state=seed).base for seed in (0, 1))
     assert a != b
     assert shapley_values(machine, long, random_state=0).base == a
+
+
+@pytest.mark.parametrize("value", ["interventional", "kernel_mean"])
+@pytest.mark.parametrize("n", [1, 4])
+def test_equal_rows_are_not_their_own_background(data, value, n):
+    """Compared with themselves they would have zeros only."""
+    X, y = data
+    machine = SVC().fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 1 (different )?row, .*background="):
+        shapley_values(machine, X[np.zeros(n, dtype=int)], value=value)
+    other = shapley_values(machine, X[:1], X[5:], value=value)
+    assert np.abs(other.values).max() > 0.01
+    assert np.abs(shapley_values(machine, X[:2], value=value).values).max() > 0.01
+    assert np.abs(shapley_values(machine, X[:1], value="left_out").values).max() > 0.01
 
 
 def test_bad_input_gets_a_sentence(data):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -432,6 +433,44 @@ def test_effects_of_other_targets(kind):
     part = read(render(other_study(kind))).one("effects")
     assert part.of_class("median")
     assert ("numeric target" in part.text) == (kind == "regression")
+
+
+@lru_cache(maxsize=1)
+def with_a_category():
+    """Everything is recommended: two numbers, one of which has gaps, and a category."""
+    table = small_table().keep(["mean texture", "mean area", "colour"])
+    quick = {"sizes": [3], "cv": 3, "repeats": 1, "fdr": None}
+    return make_study(table, ["fisher"], ["linear"], **quick)
+
+
+@pytest.mark.parametrize("lang", sorted(LANGUAGES))
+def test_effects_say_what_is_left_out_and_what_was_filled(lang):
+    study = with_a_category()
+    text = read(render(study, lang)).one("effects").text
+    words = LANGUAGES[lang]
+    assert words("effects_coded", names=words.listed(["colour"])) in text
+    assert ("2 of the 3 recommended features" if lang == "en" else "2 de las 3 car") in text
+    assert ("another machine than" if lang == "en" else "otra máquina que") in text
+    assert words.words["effects_finding"].rpartition("{part}")[2] not in text
+    column = study.dataset.X[:, study.dataset.feature_names.index("mean area")]
+    filled = {
+        "name": "mean area",
+        "value": words.number(float(np.nanmedian(column)), 3),
+        "part": words.in_percent(float(np.isnan(column).mean()), 1),
+    }
+    assert words("effects_filled", names=words("effects_filled_one", **filled)) in text
+    assert text.count("mean texture") and not re.search(r"[{}]|\[\[", text)
+
+
+def test_effects_of_all_recommended_features_are_of_the_recommended_machine():
+    """Nothing is left out or filled, and nothing said of it; one feature is no part of others."""
+    table = small_table().keep(["mean radius", "mean texture", "mean perimeter"])
+    quick = {"sizes": [3], "cv": 3, "repeats": 1, "fdr": None}
+    text = read(render(make_study(table, ["fisher"], ["linear"], **quick))).one("effects").text
+    assert "of what all features add" in text and "another machine" not in text
+    assert "Missing values" not in text and "Left out" not in text
+    alone = read(render(other_study("one numeric feature"))).one("effects").text
+    assert "adds most" not in alone and "100%" not in alone and "Missing values" in alone
 
 
 def test_a_table_without_numbers_has_no_effects():

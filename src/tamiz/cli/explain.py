@@ -12,7 +12,9 @@ from tamiz.cli.predict import free_name, new_rows, read_table_model, write_csv
 
 #: Rows that are printed if no file is written.
 _SHOWN = 20
-#: Rows that may be their own background: of fewer, each would be compared with hardly anything.
+#: Decisions that are named beside the one that is explained.
+_NAMED = 11
+#: Different rows that may be their own background: of fewer, each is compared with hardly anything.
 _ENOUGH = 10
 
 
@@ -24,7 +26,7 @@ def explain(
         str | None,
         typer.Option(
             help="Table such as that of the training, which values that are not known are taken "
-            "from. Default: DATA itself, if it has ten rows or more."
+            "from. Default: DATA itself, if ten of its rows differ."
         ),
     ] = None,
     out: Annotated[
@@ -38,7 +40,9 @@ def explain(
     top: Annotated[int, typer.Option(min=1, help="Features that are named for each row.")] = 3,
     output: Annotated[
         str | None,
-        typer.Option(help="Of several classes: which decision is explained. Default: the first."),
+        typer.Option(
+            help="Of three classes or more: which decision, by name or position. Default: first."
+        ),
     ] = None,
     *,
     reading: opt.NewTable,
@@ -51,9 +55,9 @@ def explain(
 
     With the base, the value when no feature is known, what the features add
     sums to the decision value. Above zero it speaks for the second of two
-    classes.
+    classes; with more classes the decision that is explained is named.
     """
-    from tamiz.cli.console import say_json, tell, usage
+    from tamiz.cli.console import say, say_json, tell, usage
 
     opt.check_writable(out, "--out", opt.EXPLANATIONS)
     arguments = reading.arguments(quiet)
@@ -63,39 +67,58 @@ def explain(
         fitted = read_table_model(model)
         rows = new_rows(fitted, data, arguments, None, False, reading.labels)
         given = None if background is None else new_rows(fitted, background, arguments, None, True)
-        usual = _as_background(rows.X, data) if given is None else given.X
-        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, usual)
+        pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, (given or rows).X)
+        _check_background(X, given, data)
         found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1)
         found = replace(found, output_names=_outputs(fitted, found.output_names))
         values, base = found.of(_chosen(output, found.output_names))
+    decision = _name(output, found.output_names) if len(found.output_names) > 1 else None
     for note in rows.notes:
         tell(note)
     names = fitted.features_ or fitted.columns
     labels = fitted.predict(rows.X).tolist()
     if json:
         say_json({"model": model, **_document(found, output, values, base, names, labels, rows)})
-    if out is not None and not out.lower().endswith((".csv", ".txt")) and "." in out:
-        _draw(found, names, out)
-        tell(f"the importances of {len(names):,} features are drawn in {out}")
-    elif out is not None:
-        write_csv(_columns(fitted, rows.ids, labels, values, base, names), out, "explanations")
-        tell(f"what each feature adds to {len(values):,} predictions is in {out}")
-    if out is None and not json:
+    if out is not None:
+        columns = _columns(fitted, rows.ids, labels, values, base, names, decision)
+        _write(found, columns, names, decision, out)
+    elif not json:
+        if decision is not None:
+            say(_which(decision, found.output_names))
         _print(rows.ids, labels, values, base, names, top)
-        if found.standard_error is not None:
-            tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
+        _tell_error(found)
 
 
-def _as_background(X: Any, data: str) -> Any:
-    """The rows themselves, if there are enough of them."""
-    from tamiz.cli.console import UsageProblem
+def _check_background(X: Any, given: Any, data: str) -> None:
+    """The rows themselves may be it if enough of them differ."""
+    from tamiz.validation import require_own_background
 
-    if len(X) < _ENOUGH:
-        raise UsageProblem(
-            f"{data} has {len(X)} row{'s' * (len(X) != 1)}, too few to say what is usual: pass "
-            "--background with a table such as that of the training."
-        )
-    return X
+    if given is None:
+        advice = "pass --background with a table such as that of the training."
+        require_own_background(X, data, _ENOUGH, advice)
+
+
+def _tell_error(found: Any) -> None:
+    from tamiz.cli.console import tell
+
+    if found.standard_error is not None:
+        tell(f"sampled: standard errors up to {found.standard_error.max():.2g}")
+
+
+def _write(
+    found: Any, columns: dict[str, list[Any]], names: list[str], decision: str | None, out: str
+) -> None:
+    """A picture, or all values as CSV; what is in the file is said."""
+    from tamiz.cli.console import tell
+
+    if not out.lower().endswith((".csv", ".txt")) and "." in out:
+        _draw(found, names, decision, out)
+        tell(f"the importances of {len(names):,} features are drawn in {out}")
+    else:
+        write_csv(columns, out, "explanations")
+        tell(f"what each feature adds to {len(found.values):,} predictions is in {out}")
+    if decision is not None:
+        tell(_which(decision, found.output_names))
 
 
 def _document(
@@ -130,6 +153,15 @@ def _name(output: str | None, names: list[str]) -> str:
     return chosen if isinstance(chosen, str) else names[chosen]
 
 
+def _which(decision: str, names: list[str]) -> str:
+    """Which of several decisions is explained, and what else ``--output`` takes."""
+    others = [repr(name) for name in names if name != decision]
+    listed = ", ".join(others[:_NAMED])
+    if len(others) > _NAMED:
+        listed += f", … (+{len(others) - _NAMED}; --json has all)"
+    return f"explained: {decision!r}; others, with --output: {listed}"
+
+
 def _outputs(fitted: Any, names: list[str]) -> list[str]:
     """The outputs by the names of the classes; machines know their codes only."""
     if fitted.labels is None:
@@ -148,10 +180,18 @@ def _without_missing(pipeline: Any, X: Any, Z: Any) -> tuple[Any, Any, Any]:
 
 
 def _columns(
-    fitted: Any, ids: Any, labels: list[Any], values: Any, base: float, names: list[str]
+    fitted: Any,
+    ids: Any,
+    labels: list[Any],
+    values: Any,
+    base: float,
+    names: list[str],
+    decision: str | None,
 ) -> dict[str, list[Any]]:
-    """For CSV, by name."""
+    """For CSV, by name; with several decisions each row has the one that is explained."""
     columns = {**ids, free_name(fitted.target or "prediction", ids): labels}
+    if decision is not None:
+        columns[free_name("output", columns)] = [decision] * len(labels)
     columns[free_name("base", columns)] = [base] * len(labels)
     for name, column in zip(names, values.T, strict=True):
         columns[free_name(name, columns)] = [float(f"{value:.6g}") for value in column]
@@ -186,11 +226,11 @@ def _print(
     table(["feature", "mean size"], [[names[j], number(float(mean[j]))] for j in order], right=[1])
 
 
-def _draw(found: Any, names: list[str], out: str) -> None:
+def _draw(found: Any, names: list[str], decision: str | None, out: str) -> None:
     from tamiz.cli.console import Problem
     from tamiz.runtime.checkpoint import write_whole
 
-    figure = replace(found, feature_names=list(names)).plot().figure
+    figure = replace(found, feature_names=list(names)).plot(output=decision).figure
     kind = out.lower().rpartition(".")[2]
     try:
         write_whole(out, lambda place: figure.savefig(place, format=kind, dpi=110))

@@ -92,7 +92,7 @@ class ShapleyValues:
         return table
 
     @checked(top=integer_from(1))
-    def plot(self, top: int = 20, ax: Any = None) -> Any:
+    def plot(self, top: int = 20, ax: Any = None, output: Any = None) -> Any:
         """Draw the importances of the most important features.
 
         Parameters
@@ -101,17 +101,26 @@ class ShapleyValues:
             How many features.
         ax : matplotlib axes, optional
             Where to draw; on a figure of its own if None.
+        output : str or int, optional
+            Which output, if the model has several; the mean over all of them if None.
 
         Returns
         -------
         matplotlib axes
         """
         importances = self.importances
+        label = "mean absolute Shapley value"
+        if self.values.ndim == 3:
+            label += f" (mean over {len(self.output_names)} outputs)"
+        if output is not None:
+            importances = np.abs(self.of(output)[0]).mean(axis=0)
+            name = output if isinstance(output, str) else self.output_names[output]
+            label = f"mean absolute Shapley value of {name}"
         best = np.argsort(-importances, kind="stable")[:top][::-1]
         ax = axes(ax, height=max(2.5, 1.1 + 0.22 * len(best)))
         ax.barh(np.arange(len(best)), importances[best], color=PALETTE[0])
         ax.set_yticks(np.arange(len(best)), [self.feature_names[j] for j in best])
-        ax.set_xlabel("mean absolute Shapley value")
+        ax.set_xlabel(label)
         return ax
 
     def plot_dependence(self, feature: Any, output: Any = None, ax: Any = None) -> Any:

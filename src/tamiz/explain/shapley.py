@@ -60,6 +60,7 @@ from tamiz.validation import (
     integer_from,
     one_of,
     refused,
+    require_own_background,
 )
 
 #: What stands for features that are not known.
@@ -103,7 +104,7 @@ def shapley_values(
         Samples whose decision values are explained; numbers.
     background : table of shape (n_background, n_features), optional
         Samples that unknown features are taken from; ``X``, or 100 rows of it drawn at random, by
-        default (all of them with ``value="kernel_mean"``).
+        default (all of them with ``value="kernel_mean"``). Needed if all rows of ``X`` are equal.
     value : {"interventional", "kernel_mean", "left_out"}, default="interventional"
         What stands for features that are not known. "interventional": their values in each row of
         the background in turn. "kernel_mean": the mean over the background of the feature's
@@ -150,7 +151,15 @@ def shapley_values(
     rng = check_random_state(random_state)
     table = numbers_of(model, X, "X", "shapley_values")
     given = table
-    if background is not None:
+    if background is None and value != "left_out":
+        require_own_background(
+            table,
+            "X",
+            2,
+            "each would be compared with itself, and every value be zero. Pass background= with "
+            "rows such as those of the training.",
+        )
+    elif background is not None:
         given = numbers_of(model, background, "background", "shapley_values")
     if background is None and value == "interventional" and len(given) > MOST_BACKGROUND:
         given = given[rng.choice(len(given), MOST_BACKGROUND, replace=False)]

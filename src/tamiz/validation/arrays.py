@@ -237,6 +237,27 @@ def require_samples(n: int) -> None:
         )
 
 
+def require_own_background(X: np.ndarray, name: str, fewest: int, advice: str) -> None:
+    """Refuse rows of which too few differ to say what is usual: compared with themselves.
+
+    >>> require_own_background(np.ones((3, 2)), "X", 2, "pass background=.")
+    Traceback (most recent call last):
+        ...
+    ValueError: X has 1 different row, in 3, too few to say what is usual: pass background=.
+    """
+    seen: set[bytes] = set()
+    for row in X:
+        seen.add((row + 0.0).tobytes())
+        if len(seen) >= fewest:
+            return
+    n = len(seen)
+    if n == len(X):
+        rows = f"{n} row{'s' * (n != 1)}"
+    else:
+        rows = f"{n} different row{'s' * (n != 1)}, in {len(X)}"
+    raise ValueError(f"{name} has {rows}, too few to say what is usual: {advice}")
+
+
 def check_squares(X: Any) -> None:
     """Refuse numbers whose squares are beyond float64: no linear machine can use them."""
     values = X.data if sparse.issparse(X) else X

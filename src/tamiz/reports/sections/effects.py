@@ -1,6 +1,7 @@
 """How the features act: their importances, curves of the first ones, and pairs that act together.
 
-Of the recommended judge, fitted to the recommended features.
+Of the recommended judge, fitted to the recommended features; to those of them that are numbers, and
+then it is another machine, which the section says.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from tamiz.reports.sections.plane import (
 )
 
 MOST_FEATURES, MOST_BARS, MOST_CURVES, MOST_PAIRS = 30, 12, 6, 5
+#: Features that are named as left out, or as filled.
+MOST_NAMED = 8
 #: Rows that are explained, by a kernel expansion or by sampling; background, and thin lines.
 MOST_ROWS, MOST_SAMPLED, BACKGROUND, MOST_LINES = 150, 40, 40, 25
 _PERMUTATIONS, _PAIR_ROWS = 20, 60
@@ -49,18 +52,20 @@ class _Effects:
 
     def __init__(self, page: Page, numeric: list[int]):
         self.page, self.lang = page, page.lang
-        self.left_out = len(page.chosen) - len(numeric)
+        self.left_out = [page.names[j] for j in page.chosen if j not in numeric]
         self.cut = len(numeric) > MOST_FEATURES
         self.features = numeric[:MOST_FEATURES]
         self.names = [page.names[j] for j in self.features]
         X = columns_of(page, self.features)
         middle = np.nanmedian(X, axis=0)
-        X = np.where(np.isfinite(X), X, np.where(np.isfinite(middle), middle, 0.0))
+        self.middle = np.where(np.isfinite(middle), middle, 0.0)
+        gaps = ~np.isfinite(X)
+        X = np.where(gaps, self.middle, X)
         self.classes = page.data.task != "regression"
         code = codes_of(page) if self.classes else np.zeros(len(X))
         rows = some_rows(code, MOST_FITTED)
         target = code[rows] if self.classes else np.asarray(page.data.y, dtype=np.float64)[rows]
-        self.X = X[rows]
+        self.X, self.gaps = X[rows], gaps[rows].mean(axis=0)
         self.model = machine_for(page, len(self.features)).fit(self.X, target)
         rng = np.random.default_rng(0)
         mixed = rng.permutation(len(self.X))
@@ -95,13 +100,20 @@ class _Effects:
         lang, page = self.lang, self.page
         judge = tag("b", visible(page.recommended.judge))
         rows = lang.count("row", len(self.X))
-        parts = [tag("p", lang.rich("effects_intro", judge=judge, rows=rows))]
+        if self.is_whole:
+            intro = lang.rich("effects_intro", judge=judge, rows=rows)
+        else:
+            n, every = lang.integer(len(self.features)), lang.integer(len(page.chosen))
+            intro = lang.rich("effects_intro_part", judge=judge, rows=rows, n=n, all=every)
+        parts = [tag("p", intro)]
         if self.left_out:
-            n = lang.count("feature", self.left_out)
-            parts.append(tag("p", lang("effects_coded", n=n), class_="fine"))
+            said = lang("effects_coded", names=lang.listed(self.left_out, MOST_NAMED))
+            parts.append(tag("p", said, class_="fine"))
         if self.cut:
             n = lang.integer(MOST_FEATURES)
             parts.append(tag("p", lang("effects_first", n=n), class_="fine"))
+        if self.gaps.any():
+            parts.append(tag("p", self._about_gaps(), class_="fine"))
         parts.append(self._bars())
         parts.append(tag("p", self._about_curves()))
         if len(self.outputs) > 1:
@@ -114,6 +126,29 @@ class _Effects:
         if len(self.features) > 1:
             parts.append(self._pairs())
         return Markup("".join(parts))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the machine has all features that are recommended."""
+        return not self.left_out and not self.cut
+
+    def _about_gaps(self) -> str:
+        """Which features had missing values, those with most of them first."""
+        lang = self.lang
+        most = np.argsort(-self.gaps, kind="stable")[: np.count_nonzero(self.gaps)]
+        names = [
+            lang(
+                "effects_filled_one",
+                name=self.names[j],
+                value=lang.number(float(self.middle[j]), 3),
+                part=lang.in_percent(float(self.gaps[j]), 1),
+            )
+            for j in most.tolist()
+        ]
+        shown = "; ".join(names[:MOST_NAMED])
+        if len(names) > MOST_NAMED:
+            shown = lang("and_more", names=shown, n=lang.integer(len(names) - MOST_NAMED))
+        return lang("effects_filled", names=shown)
 
     def _about_curves(self) -> str:
         said = self.lang("effects_curves")
@@ -129,8 +164,9 @@ class _Effects:
         lang = self.lang
         shown = [int(j) for j in self.order[:MOST_BARS]]
         first, total = shown[0], float(self.importances.sum())
+        key = "effects_finding" if self.is_whole else "effects_finding_part"
         finding = lang(
-            "effects_finding",
+            "effects_finding_one" if len(self.features) == 1 else key,
             name=self.names[first],
             value=lang.number(float(self.importances[first]), 3),
             part=lang.in_percent(float(self.importances[first]) / total if total else 0.0, 0),
