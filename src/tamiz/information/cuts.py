@@ -381,7 +381,9 @@ def _weighted_mean_std(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     cuts = np.array([mean - deviation + slack, mean + deviation + slack])
     if ((x == x[0]) | (x == x[-1])).all():
         separate_two_values(x[0], x[-1], mean, cuts)
-    return cuts * unit
+    with np.errstate(over="ignore"):  # a cut beyond float64 has all values below it
+        scaled: np.ndarray = cuts * unit
+    return scaled
 
 
 def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
