@@ -137,6 +137,14 @@ def same_draws() -> None:
     np.random.seed(0)  # noqa: NPY002 (that is what draws where random_state is None)
 
 
+@pytest.fixture(autouse=True)
+def no_figures_left() -> Iterator[None]:
+    """Figures of a test do not stay for those after it, which Matplotlib would warn of."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
+
+
 @contextmanager
 def little_memory(most: int) -> Iterator[None]:
     """Inside, this process must not need so many bytes more than before, at any time.
