@@ -128,7 +128,7 @@ class KolmogorovSmirnov(OrderFilter):
 def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
     """Two-sided p-values of distances between samples of ``m`` and ``n``.
 
-    Between whole numbers, the exact ones of the numbers beside are interpolated.
+    Between integers, the exact ones of the integers beside are interpolated.
     """
     if m * n > _EXACT_UP_TO:
         return stats.kstwo.sf(distance, min(max(1, round(m * n / (m + n))), 2**62))
@@ -143,7 +143,7 @@ def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
 
 
 def _beside(n: float) -> list[tuple[int, float]]:
-    """The whole numbers beside ``n``, at least 1, and how near it is to each."""
+    """The integers beside ``n``, at least 1, and how near it is to each."""
     below = int(max(n, 1.0))
     part = max(n, 1.0) - below
     return [(below, 1.0 - part)] + ([(below + 1, part)] if part else [])
