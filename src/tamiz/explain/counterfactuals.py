@@ -429,17 +429,17 @@ def _read_bounds(
     if isinstance(bounds, str) and bounds == "observed":
         return low, high
     if not isinstance(bounds, dict):
-        raise refused("bounds", bounds, "must be 'observed', None, or a dict of pairs by feature")
+        raise refused("bounds", bounds, "must be 'observed', None, or a dict of pairs by feature.")
     for key, pair in bounds.items():
         (j,) = check_features([key], "bounds", len(names), names)
         try:
             least, most = pair
         except (TypeError, ValueError):
-            raise refused("bounds", pair, "must hold pairs (least, largest)") from None
+            raise refused("bounds", pair, "must hold pairs (least, largest).") from None
         low[j] = -np.inf if least is None else float(least)
         high[j] = np.inf if most is None else float(most)
         if not low[j] <= high[j]:
-            raise refused("bounds", pair, "must hold pairs, the lower bound first")
+            raise refused("bounds", pair, "must hold pairs, the lower bound first.")
     return low, high
 
 

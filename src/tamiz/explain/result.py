@@ -64,7 +64,7 @@ class ShapleyValues:
         names = self.output_names
         if self.values.ndim == 2:
             if output is not None and output not in (0, names[0]):
-                raise refused("output", output, f"must be 0, {names[0]!r} or None")
+                raise refused("output", output, f"must be 0, {names[0]!r} or None.")
             return self.values, float(self.base)
         if isinstance(output, str) and output in names:
             output = names.index(output)

@@ -174,7 +174,7 @@ def shapley_values(
                 "value",
                 value,
                 "must be 'interventional' for this model, whose values are sampled: it is neither "
-                "linear nor an expansion in a kernel with exact values",
+                "linear nor an expansion in a kernel with exact values.",
             )
         else:
             function, outputs = function_of(model, X)

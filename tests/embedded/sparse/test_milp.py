@@ -210,7 +210,7 @@ def test_sparse_equals_dense():
     [
         ({"budget": 2.0}, "budget limits the sum of costs; give costs as well"),
         ({"costs": [1.0, 2.0]}, r"costs has shape \(2,\); X has 7 features"),
-        ({"costs": [-1.0] + [1.0] * 6}, "finite and not negative"),
+        ({"costs": [-1.0] + [1.0] * 6}, "costs must not be negative"),
         (
             {"costs": [5.0] * 7, "budget": 4.0},
             r"No feature can be selected: the cheapest feature costs 5, budget is 4\. Raise budget",

@@ -481,13 +481,13 @@ class SVMRFE(LastMachineLearner):
         if self.criterion != "shapley":
             return
         if self.order != "zero":
-            raise refused("order", self.order, "must be 'zero' with criterion='shapley'")
+            raise refused("order", self.order, "must be 'zero' with criterion='shapley'.")
         if not has_exact_values(kernel):
             raise refused(
                 "criterion",
                 self.criterion,
                 f"must be 'margin' or 'radius_margin' with {kernel!r}, whose Shapley values are "
-                "not known exactly",
+                "not known exactly.",
             )
 
     def _forget_earlier_fit(self) -> None:
