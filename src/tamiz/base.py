@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from tamiz.display import SHOWN_FEATURES, Evidence, html_table, plot_selection
+from tamiz.display import SHOWN_FEATURES, Evidence, frames, html_table, plot_selection
 from tamiz.validation import as_numpy, checked, in_our_words, integer_from, refused
 
 if TYPE_CHECKING:
@@ -175,12 +175,7 @@ class Selection:
 
     def to_frame(self) -> pd.DataFrame:
         """The ranking as a pandas table, best feature first."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames()
         table: dict[str, Any] = {
             "name": [self.names[j] for j in self.order],
             "index": self.order,

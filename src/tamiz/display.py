@@ -76,13 +76,13 @@ def pvalue_text(p: float) -> str:
     return f"{p:.3g}" if p >= 1e-4 or p == 0 else f"{p:.1e}"
 
 
-def frames() -> Any:
-    """pandas, or an error that says how to install it."""
+def frames(asked: str = "to_frame") -> Any:
+    """pandas, or an error that says what needs it and how to install it."""
     try:
         import pandas as pd
     except ImportError:
         raise ImportError(
-            "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
+            f"{asked} needs pandas; install it with: pip install 'tamiz[frames]'."
         ) from None
     return pd
 
@@ -330,7 +330,7 @@ def axes(ax: Any = None, height: float = 4.5) -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
-            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
+            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'."
         ) from None
     return plt.subplots(figsize=(7, height), layout="constrained")[1]
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
+from tamiz.display import frames
 from tamiz.runtime.memory import require_memory
 from tamiz.validation import checked, one_of, some_columns
 
@@ -256,12 +257,7 @@ class Dataset:
     @property
     def frame(self) -> pd.DataFrame:
         """All columns as a pandas table, categories by name, the target last."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames("frame")
         if sparse.issparse(self.X):
             table = pd.DataFrame.sparse.from_spmatrix(self.X, columns=self.feature_names)
         elif not self.levels:

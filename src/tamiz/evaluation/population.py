@@ -27,7 +27,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from tamiz.base import order_by
-from tamiz.display import axes, colours, html_table, text_table
+from tamiz.display import axes, colours, frames, html_table, text_table
 from tamiz.information import Discretiser
 from tamiz.information.columns import read_columns
 from tamiz.information.encoding import METHODS, dense_blocks
@@ -118,12 +118,7 @@ class PopulationStability:
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every feature and period, as a pandas table."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames()
         n_periods, n_features = self.values.shape
         return pd.DataFrame(
             {

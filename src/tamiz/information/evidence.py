@@ -32,6 +32,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.display import frames
 from tamiz.information.discretiser import Discretiser
 from tamiz.information.encoding import BINNING
 from tamiz.validation import check_classes, check_counted_rows, is_frame, unchanged_on_error
@@ -260,12 +261,7 @@ class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def to_frame(self) -> pd.DataFrame:
         """Every bin of every column as a pandas table: rows, rate of the class, weight, value."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames()
         check_is_fitted(self)
         names = self.get_feature_names_out()
         rows: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 from sklearn.utils import _safe_indexing, check_random_state
 
 from tamiz.base import Stopwatch, choose_size, json_ready
-from tamiz.display import axes
+from tamiz.display import axes, frames
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, dividing, make_splits
@@ -433,12 +433,7 @@ class KChoice:
 
     def to_frame(self) -> pd.DataFrame:
         """The errors as a pandas table, one line for each k."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames()
         return pd.DataFrame(self._columns(), index=pd.Index(self.ks, name="k"))
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import PathStep
-from tamiz.display import PALETTE, axes
+from tamiz.display import PALETTE, axes, frames
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
@@ -529,12 +529,7 @@ class Evaluations:
         ``mean_<metric>``, ``sd_<metric>`` and ``split0_<metric>``, ``split1_<metric>``, ..., then
         ``rank``, ``seconds``, ``accepted`` and ``selected``.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames()
         columns = self.to_dict()
         number = pd.Index(columns.pop("number"), name="number", dtype="int64")
         frame = pd.DataFrame(columns, index=number)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tamiz.display import axes
+from tamiz.display import axes, frames
 from tamiz.runtime.compiling import njit
 from tamiz.tree.structure import check_shape
 from tamiz.validation import checked, one_of, position, real_number
@@ -206,12 +206,7 @@ class PruningPath:
 
     def to_frame(self) -> Any:
         """A pandas data frame, one row for each tree."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-            ) from None
+        pd = frames()
         return pd.DataFrame(self._columns())
 
     def _columns(self) -> dict[str, np.ndarray]:
