@@ -366,7 +366,9 @@ class Sigmoid(InnerProductKernel):
         return 1.0
 
     def value(self, inner: Array) -> Array:
-        with np.errstate(over="ignore"):  # of what is infinite, the hyperbolic tangent is 1
+        # The sign of a sum beyond float64 depends on the order of its terms, so it is not known.
+        inner[np.isinf(inner)] = np.nan
+        with np.errstate(over="ignore"):  # of what is infinite now, the hyperbolic tangent is 1
             inner *= self.gamma
             inner += self.coef0
         return np.tanh(inner, out=inner)
