@@ -357,6 +357,9 @@ def test_l1_as_regressor():
     assert is_classifier(L1SVM()) and hasattr(L1SVM().fit(X, y > 0), "decision_function")
     with pytest.raises(ValueError, match="class_weight='balanced' is for classes"):
         L1SVM(task="regression", class_weight="balanced").fit(X, y)
+
+
+def test_estimator_checks_pass_for_the_sparse_regression():
     assert_every_check_passes(L1SVM(task="regression"))
 
 
@@ -440,7 +443,7 @@ def test_the_unit_of_the_target_does_not_matter_if_it_is_scaled(kind):
     assert unlike.score(X, 1000.0 * y + 5000.0) < small.score(X, y)
 
 
-@pytest.mark.parametrize("kind", [SVMRFE, HoldOutSVM, KPSVM])  # the others differ by one method
+@pytest.mark.parametrize("kind", FAMILY)
 def test_estimator_checks_pass_for_a_regression(kind):
     """Of descents, the first steps: some hundred blow rounding up to 1e-6, a check allows 1e-7.
 

@@ -48,7 +48,10 @@ MACHINES = [
     PerceptronClassifier(),
     LinearMachine(class_weight="balanced"),
     LinearMachine(loss="logistic", penalty="l1"),
+    LinearMachine(loss="hinge", penalty="l0l2"),
+    LinearMachineRegressor(),
     LinearMachineRegressor(penalty="l1", warm_start=True),
+    LinearMachineRegressor(loss="squared_epsilon_insensitive", penalty="arom"),
 ]
 
 

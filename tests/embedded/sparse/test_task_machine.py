@@ -12,6 +12,7 @@ from sklearn.datasets import make_friedman1
 
 from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, MILPSVM
 from tamiz.evaluation.methods import find_method
+from tests.checks import assert_every_check_passes
 from tests.naive import regression as oracle
 
 KINDS = [AROM, FSV, L0L2SVM, L1L2SVM, MILPSVM]
@@ -115,3 +116,8 @@ def test_streams_are_for_classes():
     X, y = table()
     with pytest.raises(ValueError, match="'regression' is not available for a stream"):
         AROM(task="regression").fit_stream([(X, y)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimator_checks_pass_for_a_regression(kind):
+    assert_every_check_passes(kind(task="regression"))
