@@ -1,9 +1,22 @@
-"""The order of the gallery: as one would read it, then what is not run."""
+"""The order of the gallery: stories from real data, then methods, then what is not run."""
 
 from __future__ import annotations
 
-READ = [
+STORIES = [
     "plot_first_selection",
+    "plot_colon_honest_error",
+    "plot_leukemia_genes",
+    "plot_spam_words",
+    "plot_credit_evidence",
+    "plot_home_loans",
+    "plot_digit_pixels",
+    "plot_tree_titanic",
+    "plot_why_this_spine",
+    "plot_report_card",
+    "plot_text_categories",
+    "plot_stability",
+]
+METHODS = [
     "plot_noise",
     "plot_exclusive_or",
     "plot_qpfs_trade_off",
@@ -19,13 +32,10 @@ READ = [
     "plot_machines",
     "plot_tune",
     "plot_knn_choose_k",
-    "plot_stability",
     "plot_critical_difference",
-    "plot_report_card",
-    "plot_why_this_spine",
     "plot_structural_risk",
-    "plot_text_categories",
 ]
+READ = [*STORIES, *METHODS]
 
 
 class ReadingOrder:
