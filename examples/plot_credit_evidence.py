@@ -2,10 +2,10 @@
 The evidence in a loan: which facts tell who will default?
 ==========================================================
 
-5,960 home-equity loans, one in five of which went into default. Each fact is cut into bins, and each
-bin has a weight of evidence: what it adds to the log odds of a default. Summed over the bins, they
-give the information value, by which scorecards choose their columns. A missing value is a bin of its
-own, and here that bin says a great deal.
+5,960 home-equity loans, one in five of which went into default. Each fact is cut into bins, and
+each bin has a weight of evidence: what it adds to the log odds of a default. Summed over the bins,
+they give the information value, by which scorecards choose their columns. A missing value is a bin
+of its own, and here that bin says a great deal.
 """
 
 # sphinx_gallery_thumbnail_number = 1

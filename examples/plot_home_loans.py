@@ -3,8 +3,8 @@ Will these loans be repaid? Rules beside a plane
 ================================================
 
 5,960 home-equity loans and twelve facts about each, some missing. A plane adds up what speaks for a
-default and what against it; trees have thresholds, and rules that hold for some loans only. Which is
-right more often, by how much, and on which facts does it rest?
+default and what against it; trees have thresholds, and rules that hold for some loans only. Which
+is right more often, by how much, and on which facts does it rest?
 """
 
 # sphinx_gallery_thumbnail_number = 1
