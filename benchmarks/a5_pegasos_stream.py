@@ -10,7 +10,6 @@ and without averaging. Agreement: accuracy on fresh rows.
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
+from benchmarks.common import peak_mb
 from tamiz.svm import PegasosClassifier
 
 N_FEATURES = 100
@@ -68,7 +68,6 @@ def run(quick: bool) -> list[dict[str, Any]]:
         runs = [one_pass(n_rows, average) for _ in range(REPEATS)]
         ours_s, peer_s = min(r[0] for r in runs), min(r[1] for r in runs)
         ours, peer = runs[0][2:]
-        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rows.append(
             {
                 "row": "A5",
@@ -81,7 +80,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
                 "agree": bool(ours >= peer - AGREE),
                 "note": (
                     f"accuracy {ours:.4f} / {peer:.4f}; {n_rows / ours_s:,.0f} rows/s; "
-                    f"{size_mb / 1024 / ours_s:.1f} GB/s; peak {peak_mb:,.0f} MB in all for a "
+                    f"{size_mb / 1024 / ours_s:.1f} GB/s; peak {peak_mb():,.0f} MB in all for a "
                     f"stream of {size_mb:,.0f} MB; warm-up {warm_up:.1f} s"
                 ),
             }

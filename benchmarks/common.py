@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 
 def alternate(
@@ -52,8 +57,39 @@ def row(
     }
 
 
+class Use(NamedTuple):
+    """Seconds of all processors, and how often the system took another thread.
+
+    ``waits`` counts how often one waited for something, ``displaced`` how often it had to leave; on
+    Windows, which does not say, both are 0.
+    """
+
+    user: float
+    system: float
+    waits: int = 0
+    displaced: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Of the program and of the system together."""
+        return self.user + self.system
+
+
+def used(children: bool = False) -> Use:
+    """What this process has used so far, or its ended children (on Windows, nothing is known)."""
+    if resource is None:
+        times = os.times()
+        return Use(*(times[2:4] if children else times[:2]))
+    found = resource.getrusage(resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF)
+    return Use(found.ru_utime, found.ru_stime, found.ru_nvcsw, found.ru_nivcsw)
+
+
 def peak_mb() -> float:
     """Largest resident memory of this process so far, in MiB."""
+    if resource is None:
+        import psutil  # of the group "bench"
+
+        return float(psutil.Process().memory_info().peak_wset / 2**20)
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return size / 2**20 if sys.platform == "darwin" else size / 2**10
 

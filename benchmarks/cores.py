@@ -21,7 +21,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -35,6 +34,8 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+
+from benchmarks.common import peak_mb, used
 
 HERE = Path(__file__).parent
 
@@ -144,7 +145,7 @@ def child(rows: tuple[str, ...], repeats: int, profile: bool) -> int:
             "runs": seconds,
             "cpu_s": statistics.median(cpu),
             "value": value,
-            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "peak_mb": peak_mb(),
         }
         if profile:
             found["profile"] = profiled(call, short)
@@ -171,22 +172,22 @@ def profiled(call: Callable[[], float], times: int) -> dict[str, Any]:
             del frames
 
     watcher = threading.Thread(target=watch, daemon=True)
-    before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    before, start = used(), time.perf_counter()
     watcher.start()
     for _ in range(times):
         call()
     wall = time.perf_counter() - start
     ended.set()
     watcher.join()
-    after = resource.getrusage(resource.RUSAGE_SELF)
+    after = used()
     total = max(1, sum(lines.values()))
     return {
         "wall_s": wall / times,
-        "cores": (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / wall,
-        "kernel_s": (after.ru_stime - before.ru_stime) / times,
+        "cores": (after.seconds - before.seconds) / wall,
+        "kernel_s": (after.system - before.system) / times,
         "alone": alone / total,
-        "waits": after.ru_nvcsw - before.ru_nvcsw,
-        "displaced": after.ru_nivcsw - before.ru_nivcsw,
+        "waits": after.waits - before.waits,
+        "displaced": after.displaced - before.displaced,
         "lines": [
             {"where": w, "fraction": k / total, "others": helped[w] / k}
             for w, k in lines.most_common(14)

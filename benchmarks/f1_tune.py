@@ -9,7 +9,6 @@ others on the same machine disturb less.
 
 from __future__ import annotations
 
-import resource
 import time
 import warnings
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.common import peak_mb, row
+from benchmarks.common import peak_mb, row, used
 from tamiz.data import load
 from tamiz.evaluation import tune
 from tamiz.svm import SVC
@@ -79,8 +78,7 @@ def processor() -> float:
     from joblib.externals.loky import get_reusable_executor
 
     get_reusable_executor().shutdown(wait=True)  # children count when they have ended
-    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(use.ru_utime + use.ru_stime for use in uses)
+    return used().seconds + used(children=True).seconds
 
 
 def mine(estimator: Any, grid: Any, X: np.ndarray, y: np.ndarray, n_jobs: int) -> np.ndarray:

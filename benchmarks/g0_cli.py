@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import alternate, print_table, row
+from benchmarks.common import alternate, print_table, row, used
 from tamiz.data import load
 
 N, P, QUICK_P = 198, 16_063, 2_000
@@ -64,7 +63,7 @@ def program(*arguments: str, repeats: int = 3) -> tuple[float, float, str]:
     """Best seconds and best processor seconds of a command, and what it printed."""
     best, best_cpu, out = np.inf, np.inf, ""
     for turn in range(repeats + 1):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = used(children=True)
         start = time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-m", "tamiz", *arguments],
@@ -74,12 +73,11 @@ def program(*arguments: str, repeats: int = 3) -> tuple[float, float, str]:
             env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         )
         seconds = time.perf_counter() - start
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        after = used(children=True)
         out = done.stdout
         if turn:  # the first one compiles
             best = min(best, seconds)
-            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            best_cpu = min(best_cpu, cpu)
+            best_cpu = min(best_cpu, after.seconds - before.seconds)
     return best, best_cpu, out
 
 

@@ -115,7 +115,7 @@ class _Striking:
     def update(self, text: str) -> None:
         if not self.done:
             self.done = True
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows: the latter
 
 
 def _killed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import _thread
 import functools
-import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -124,7 +124,7 @@ def signalled(owner: Any, name: str, number: int, at: int) -> AbstractContextMan
 
     def act(count: int, call: Callable[[], Any]) -> Any:
         if count == at:
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
         return call()
 
     return _through(owner, name, act)

@@ -217,7 +217,7 @@ def blocks():
     """A format of lines ``name|value|value …``, one for each column, known during a test."""
 
     def open_blocks(path, shown, options):
-        lines = [line.split("|") for line in path.read_text().splitlines()]
+        lines = [line.split("|") for line in path.read_text(encoding="utf-8").splitlines()]
         frame = pd.DataFrame({name: [float(v) for v in values] for name, *values in lines})
         return HeldTable(*read_memory(frame, options, shown))
 
@@ -232,7 +232,7 @@ def test_own_file_format_is_read_as_a_whole_and_in_batches(blocks, data, tmp_pat
     path = tmp_path / ("table.blocks" if named else "table.unknown")
     columns = {"kind": y, "first": X[:, 0], "second": X[:, 1]}
     lines = [f"{name}|{'|'.join(map(str, values))}" for name, values in columns.items()]
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(lines), encoding="utf-8")
     given = {} if named else {"format": "blocks"}
     found = load(path, target="kind", task="classification", **given)
     assert found.feature_names == ["first", "second"]

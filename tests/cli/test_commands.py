@@ -313,6 +313,7 @@ def test_the_seed_draws_the_folds_of_tune(folder):
 
 
 @pytest.mark.ours
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interrupted_run_shows_what_it_has(folder):
     """Ctrl-C after some units: a table of what was reached, flagged, and a report."""
     journal = folder / "journal"
@@ -326,7 +327,7 @@ def test_an_interrupted_run_shows_what_it_has(folder):
         if journal.exists() and journal.stat().st_size > 5_000:
             break
         time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
+    process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "CUT SHORT by Ctrl-C" in out and "fisher" in out

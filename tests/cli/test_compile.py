@@ -51,7 +51,7 @@ def test_one_job_prepares_the_same_in_this_process(capsys):
 
 
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     done = program("compile", cache=tmp_path / "file" / "cache")
     assert done.returncode == 2
     assert is_one_line(done.stderr)

@@ -33,11 +33,11 @@ def places(tmp_path_factory):
     place = tmp_path_factory.mktemp("disk")
     rows = "".join(f"{i % 7},{i % 5},{i % 3},{(i % 7) / 9}\n" for i in range(300))
     names = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n"
-    (place / "t.csv").write_text(names + rows)
+    (place / "t.csv").write_text(names + rows, encoding="utf-8")
     for name in ("empty", "room"):
         (place / name).mkdir()
     for name in COMMANDS:
-        (place / name).write_text("old")
+        (place / name).write_text("old", encoding="utf-8")
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
     kept = ["fit", "iris", "--save", "room/k.tamiz", "--cv", 0]
     room = [moved(command, name, f"room/{name}") for name, command in COMMANDS.items()]
@@ -98,10 +98,10 @@ def test_a_device_is_not_replaced(places, k):
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to root"
 )
 def test_read_only_folder(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b,y\n" + "1,2,0\n3,1,1\n" * 20)
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "1,2,0\n3,1,1\n" * 20, encoding="utf-8")
     closed = tmp_path / "closed"
     closed.mkdir()
-    (closed / "old.html").write_text("old")
+    (closed / "old.html").write_text("old", encoding="utf-8")
     closed.chmod(0o555)
     try:
         answers = run_all(
@@ -117,4 +117,4 @@ def test_read_only_folder(tmp_path):
     for code, out, err, _ in answers:
         assert code == 2 and not out and is_one_line(err) and "cannot be written" in err
     assert [path.name for path in closed.iterdir()] == ["old.html"]
-    assert (closed / "old.html").read_text() == "old"
+    assert (closed / "old.html").read_text(encoding="utf-8") == "old"

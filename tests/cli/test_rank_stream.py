@@ -273,7 +273,7 @@ def test_a_parameter_that_is_not_there(way, folder):
 
 def test_a_sparse_file_as_a_whole_names_the_way_out(tmp_path):
     lines = [f"{i % 2} 1:{i % 7} 3:{(i * i) % 5 + i % 2}" for i in range(40)]
-    (tmp_path / "t.libsvm").write_text("\n".join(lines) + "\n")
+    (tmp_path / "t.libsvm").write_text("\n".join(lines) + "\n", encoding="utf-8")
     common = ("rank", tmp_path / "t.libsvm", "-m", "relieff")
     assert "--stream reads the file in batches" in refusal(*common, "--no-stream")
     assert ask(*common, "--stream").exit_code == 0

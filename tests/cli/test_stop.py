@@ -68,7 +68,9 @@ def test_sigterm_before_anything_is_finished_is_143(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 12)).round(3)
     rows = [",".join([*map(str, row), "yn"[int(row[0] > 0)]]) for row in X]
-    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,g,h,i,j,k,l,y", *rows]))
+    (tmp_path / "t.csv").write_text(
+        "\n".join(["a,b,c,d,e,f,g,h,i,j,k,l,y", *rows]), encoding="utf-8"
+    )
     given = ["-m", "rfe", "--judge", "knn,rbf", "--repeats", "40", "-j", "1", "-q"]
     running = subprocess.Popen(
         [*PROGRAM, "select", "t.csv", *given, "--checkpoint", "journal"],

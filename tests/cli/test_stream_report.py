@@ -277,7 +277,7 @@ def test_a_wide_sparse_file(folder, few, tmp_path):
         columns = np.unique(rng.integers(1, 2000, 8))
         cells = [f"{j}:{rng.integers(1, 4)}" for j in columns if j != 7] if k else ["1999:1"]
         lines.append(" ".join([str(k % 2), *cells]))
-    (tmp_path / "wide.svm").write_text("\n".join(lines) + "\n")
+    (tmp_path / "wide.svm").write_text("\n".join(lines) + "\n", encoding="utf-8")
     page, _ = report(tmp_path, "wide.svm", "-m", "chi2", "-k", 2)
     other, _ = report(tmp_path, "wide.svm", "-m", "chi2", "-k", 2, way="no-stream")
     assert ranking(page)["columns"][1] == ranking(other)["columns"][1]
@@ -296,7 +296,7 @@ def command(folder):
 
 def test_ctrl_c_while_the_sample_is_drawn_prints_the_ranking(folder, capsys):
     out = folder / "stopped.html"
-    out.write_text("old")
+    out.write_text("old", encoding="utf-8")
     with interrupted(_stream_report, "sweep"):
         code = run([*command(folder), "--out", str(out)])
     said = capsys.readouterr()
@@ -304,7 +304,7 @@ def test_ctrl_c_while_the_sample_is_drawn_prints_the_ranking(folder, capsys):
     assert said.out.splitlines()[1].split()[:2] == ["1", "b"]
     assert said.err.endswith("tamiz: interrupted while the report was made; there is none.\n")
     assert "the report is in" not in said.err
-    assert out.read_text() == "old"
+    assert out.read_text(encoding="utf-8") == "old"
 
 
 def test_ctrl_c_before_there_is_a_ranking(folder, capsys):
@@ -319,11 +319,11 @@ def test_a_full_disk_keeps_the_old_report_and_prints_the_ranking(
 ):
     full_disk("fsync")
     out = tmp_path / "r.html"
-    out.write_text("old")
+    out.write_text("old", encoding="utf-8")
     code = run([*command(folder), "--out", str(out)])
     said = capsys.readouterr()
     assert code == 1 and said.out.splitlines()[1].split()[:2] == ["1", "b"]
     last = said.err.splitlines()[-1]
     assert "r.html" in last and "No space left" in last and "unchanged" in last
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
-    assert out.read_text() == "old"
+    assert out.read_text(encoding="utf-8") == "old"

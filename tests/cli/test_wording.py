@@ -49,7 +49,7 @@ def test_a_line_is_reported_once_for_each_table(capsys):
 
 def test_notes_of_a_table_are_reported_unless_it_should_be_quiet(tmp_path, capsys):
     path = tmp_path / "t.csv"
-    path.write_text("a;b;sold\n" + "1,5;2,5;yes\n2,5;2,5;no\n1,5;1,5;no\n" * 10)
+    path.write_text("a;b;sold\n" + "1,5;2,5;yes\n2,5;2,5;no\n1,5;1,5;no\n" * 10, encoding="utf-8")
     data = load(path)
     begin()
     tell_notes(data, quiet=True)

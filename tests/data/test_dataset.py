@@ -91,7 +91,9 @@ def test_one_line_and_overview():
 
 def test_overview_tells_what_was_set_aside(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("id,a,y\n" + "".join(f"n{k},{k % 7},{k % 2}\n" for k in range(30)))
+    path.write_text(
+        "id,a,y\n" + "".join(f"n{k},{k % 7},{k % 2}\n" for k in range(30)), encoding="utf-8"
+    )
     with pytest.warns(UserWarning, match="'id'"):
         text = str(load(path))
     assert "not used:\n  id: an identifier" in text

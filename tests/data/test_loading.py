@@ -15,7 +15,7 @@ TABLE = "age,class,height,score\n31,a,1.5,7\n45,b,1.7,9\n28,a,1.6,7\n52,b,1.9,8\
 
 @pytest.fixture
 def path(tmp_path):
-    (tmp_path / "people.csv").write_text(TABLE)
+    (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
     return tmp_path / "people.csv"
 
 
@@ -31,7 +31,7 @@ def test_usual_name_of_a_target_is_preferred_and_said(path):
 
 
 def test_last_column_otherwise(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b,c\n1,2,x\n3,4,y\n5,7,x\n")
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,x\n3,4,y\n5,7,x\n", encoding="utf-8")
     data = load(tmp_path / "t.csv")
     assert data.target == "c"
     assert any("last column, 'c'" in note for note in data.notes)
@@ -91,7 +91,7 @@ def test_absent_files_and_unknown_names(tmp_path, path, monkeypatch):
         load("qqqq")
     with pytest.raises(DataError, match="is a folder"):
         load(tmp_path)
-    (tmp_path / "t.xyz").write_text(TABLE)
+    (tmp_path / "t.xyz").write_text(TABLE, encoding="utf-8")
     with pytest.raises(DataError, match=r"kind of t\.xyz is not known by its extension"):
         load(tmp_path / "t.xyz")
     assert load(tmp_path / "t.xyz", format="csv").n_samples == 4
@@ -99,7 +99,7 @@ def test_absent_files_and_unknown_names(tmp_path, path, monkeypatch):
 
 def test_file_called_like_a_set_needs_its_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "iris").write_text("1 1:2\n0 2:3\n1 1:4\n")
+    (tmp_path / "iris").write_text("1 1:2\n0 2:3\n1 1:4\n", encoding="utf-8")
     assert load("iris").source == "scikit-learn"
     assert load(f".{os.sep}iris").source == "iris"
 

@@ -229,7 +229,10 @@ def test_built_to_hurt(case, tmp_path):
 def test_blank_lines_below_a_wide_table_take_no_memory(tmp_path, monkeypatch, thrifty):
     path = tmp_path / "t.csv"
     wide = ",".join("1" * 5000)
-    path.write_text(",".join(f"c{j}" for j in range(5000)) + f"\n{wide}\n{wide}\n" + "\n" * 900_000)
+    path.write_text(
+        ",".join(f"c{j}" for j in range(5000)) + f"\n{wide}\n{wide}\n" + "\n" * 900_000,
+        encoding="utf-8",
+    )
     assert outcome(path, target=False, encode=None).X.shape == (2, 5000)
 
 

@@ -77,7 +77,9 @@ def test_table_has_a_row_for_each_method():
 def test_outcomes_survive_a_line_that_was_cut(tmp_path):
     cell = Setting("ar", "nothing", 60, 20), "Holm"
     lines = [record(cell, Outcome("Holm", 1, 1, 2, np.nan, 0.1, seed)) for seed in (0, 1, 1)]
-    (tmp_path / "outcomes-1.jsonl").write_text("\n".join(lines) + "\n" + lines[0][:40])
+    (tmp_path / "outcomes-1.jsonl").write_text(
+        "\n".join(lines) + "\n" + lines[0][:40], encoding="utf-8"
+    )
     found = read_outcomes(tmp_path)
     assert [o.seed for o in found[cell]] == [0, 1]
     turns = Turns([cell], found, most=3)

@@ -143,7 +143,7 @@ def test_foreign_and_damaged_journals_are_refused(tmp_path):
     path.write_bytes(content[:-30])
     with pytest.raises(ValueError, match="damaged"):
         compare(X, y, ["fisher"], resume=True, **options)
-    path.write_text("something else")
+    path.write_text("something else", encoding="utf-8")
     with pytest.raises(ValueError, match="no journal of tamiz"):
         compare(X, y, ["fisher"], resume=True, **options)
     with pytest.raises(ValueError, match="pass checkpoint=path"):
@@ -435,7 +435,7 @@ def test_records_are_plain(tmp_path):
     X, y = data()
     path = tmp_path / "j"
     compare(X, y, ["cfs"], checkpoint=path, **SHORT)
-    lines = path.read_text().splitlines()[2:]
+    lines = path.read_text(encoding="utf-8").splitlines()[2:]
     records = [json.loads(line.split(" ", 1)[1]) for line in lines]
     assert [record["split"] for record in records] == [-1, 0, 1, 2]
     assert sorted(records[1]["order"]) == list(range(12))

@@ -128,6 +128,8 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(client, tmp_path):
     before = pids(client)
     with on_dask():
         there = compare(X, y, methods, n_jobs=-1, **options)
-    assert int(mark.read_text()) in before  # in a fold: the rankings on all data come first
+    assert (
+        int(mark.read_text(encoding="utf-8")) in before
+    )  # in a fold: the rankings on all data come first
     assert there.status == "complete"
     same(here, there)

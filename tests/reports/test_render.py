@@ -449,11 +449,11 @@ def test_a_place_that_cannot_be_written_to(tmp_path, where):
 @pytest.mark.parametrize("broken", ["fsync", "replace"])
 def test_a_full_disk_keeps_the_old_file(tmp_path, full_disk, broken):
     path = tmp_path / "r.html"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     full_disk(broken)
     with pytest.raises(OSError, match="No space left"):
         write_report(small(), path)
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
 
 

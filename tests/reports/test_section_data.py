@@ -16,7 +16,7 @@ from tests.reports.tree import Node, read
 
 def _section(text: str, tmp_path, **options) -> Node:
     path = tmp_path / "shop.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     data = load(path, **options)
     p = data.n_features
     chosen = Selection(np.arange(p), np.arange(p) < 1, np.ones(p), data.feature_names, "fisher")

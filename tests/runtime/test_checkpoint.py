@@ -70,12 +70,12 @@ def test_another_run_is_refused(tmp_path, other, data, word):
 
 def test_an_existing_file_is_not_overwritten(tmp_path):
     path = tmp_path / "precious.csv"
-    path.write_text("mine")
+    path.write_text("mine", encoding="utf-8")
     with pytest.raises(FileExistsError, match="resume=True"):
         open_checkpoint(Run(checkpoint=path), X)
     with pytest.raises(ValueError, match="no checkpoint of tamiz"):
         open_checkpoint(Run(checkpoint=path, resume=True), X)
-    assert path.read_text() == "mine"
+    assert path.read_text(encoding="utf-8") == "mine"
 
 
 def test_every_truncation_is_recognised(tmp_path):

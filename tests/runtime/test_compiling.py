@@ -110,7 +110,7 @@ print(watch.seconds > 0)
 
 def test_what_is_kept_on_disk_is_silent(tmp_path):
     text = "from numba import njit\n\n@njit(cache=True)\ndef square(x):\n    return x * x\n"
-    (tmp_path / "squares.py").write_text(text)
+    (tmp_path / "squares.py").write_text(text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     said = [
         subprocess.run(
@@ -160,9 +160,9 @@ def package(tmp_path):
     """A package of two files with compiled functions, of which one calls that of the other."""
     folder = tmp_path / "kept"
     folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "shared.py").write_text(SHARED)
-    (folder / "calls.py").write_text(CALLS)
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "shared.py").write_text(SHARED, encoding="utf-8")
+    (folder / "calls.py").write_text(CALLS, encoding="utf-8")
     return folder
 
 
@@ -185,7 +185,7 @@ def ask(package, *more, cache="cache"):
 def rewrite(path, old, new):
     """Change a file, but not its time and size."""
     before = path.stat()
-    path.write_text(path.read_text().replace(old, new))
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
 
@@ -223,7 +223,7 @@ def test_a_damaged_cache_is_as_good_as_none(package):
 
 
 def test_a_folder_that_cannot_be_made_does_no_harm(package):
-    (package.parent / "file").write_text("")
+    (package.parent / "file").write_text("", encoding="utf-8")
     assert ask(package, cache="file/cache") == (3, 0)
 
 
@@ -310,7 +310,7 @@ print(count(4), len(foreign.overloads))
 
 def test_recursion_exceptions_and_functions_of_others_work_with_what_has_no_code(package):
     """In the process that compiles, and in one that loads what another has compiled."""
-    (package / "recursive.py").write_text(SELF)
+    (package / "recursive.py").write_text(SELF, encoding="utf-8")
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     for _ in range(2):
         done = subprocess.run(

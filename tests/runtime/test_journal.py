@@ -87,7 +87,7 @@ def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
     record = '{"s":[1]}'
     about = '{"identity": {"C": "1"}, "facts": {"seed": 7}}'
     lines = f"{about}\n{zlib.crc32(record.encode()):08x} {record}\n"
-    path.write_text(f"tamiz journal 1 {37 + len(lines):020d}\n{lines}")
+    path.write_text(f"tamiz journal 1 {37 + len(lines):020d}\n{lines}", encoding="utf-8")
     with Journal(path, {"C": "1"}, resume=True) as journal:
         assert journal.records == [{"s": [1]}] and journal.facts == {"seed": 7}
         journal.append(["more"])
@@ -97,12 +97,12 @@ def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
 
 def test_foreign_files_and_other_runs_are_refused(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("a,b\n1,2\n")
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(FileExistsError, match="resume=True"):
         Journal(path, {})
     with pytest.raises(ValueError, match="no journal of tamiz"):
         Journal(path, {}, resume=True)
-    assert path.read_text() == "a,b\n1,2\n"
+    assert path.read_text(encoding="utf-8") == "a,b\n1,2\n"
     Journal(tmp_path / "j", {"C": "1"}).close()
     with pytest.raises(ValueError, match="C was 1, and is 2"):
         Journal(tmp_path / "j", {"C": "2"}, resume=True)

@@ -54,11 +54,11 @@ def test_the_system_says_what_is_free():
 def test_a_control_group_leaves_its_limit_less_what_is_used(tmp_path):
     names = tmp_path, "memory.max", "memory.current"
     assert left_in_group(*names) is None
-    (tmp_path / "memory.max").write_text("1000000")
-    (tmp_path / "memory.current").write_text("700000")
-    (tmp_path / "memory.stat").write_text("inactive_file 200000\nanon 5\n")
+    (tmp_path / "memory.max").write_text("1000000", encoding="utf-8")
+    (tmp_path / "memory.current").write_text("700000", encoding="utf-8")
+    (tmp_path / "memory.stat").write_text("inactive_file 200000\nanon 5\n", encoding="utf-8")
     assert left_in_group(*names) == 500_000
-    (tmp_path / "memory.max").write_text("max")
+    (tmp_path / "memory.max").write_text("max", encoding="utf-8")
     assert left_in_group(*names) is None
 
 
@@ -135,7 +135,7 @@ def test_a_machine_gets_along_with_little_memory(machine, free_memory):
 @pytest.mark.filterwarnings("ignore:Perhaps the rows")
 def test_indicators_are_refused_beforehand(tmp_path, free_memory):
     rows = "\n".join(f"c{k % 40},{k % 7}.5,{'ab'[k % 2]}" for k in range(200))
-    (tmp_path / "t.csv").write_text(f"city,number,target\n{rows}\n")
+    (tmp_path / "t.csv").write_text(f"city,number,target\n{rows}\n", encoding="utf-8")
     data = load(tmp_path / "t.csv")
     free_memory(20_000)
     with pytest.raises(NotEnoughMemoryError, match=r"200 rows .* 42 columns of 0 and 1.*drop="):
@@ -148,7 +148,7 @@ def table(tmp_path):
     rows = (",".join(f"{v:.6f}" for v in row) for row in X)
     body = "\n".join(f"{row},{'ab'[label]}" for row, label in zip(rows, y, strict=True))
     path = tmp_path / "t.csv"
-    path.write_text(f"{names}\n{body}\n")
+    path.write_text(f"{names}\n{body}\n", encoding="utf-8")
     return path
 
 

@@ -42,7 +42,7 @@ def test_packed(path):
 
 
 def test_the_greatest_index_comes_last(path):
-    path.write_text("1 1:2\n0 2:1 3:1\n# nothing\n\n1 9:4\n")
+    path.write_text("1 1:2\n0 2:1 3:1\n# nothing\n\n1 9:4\n", encoding="utf-8")
     table = batches(path, batch_rows=1)
     assert table.schema.names == [f"f{j}" for j in range(1, 10)]
     assert [batch.X.shape for batch in table] == [(1, 9)] * 3
@@ -50,20 +50,20 @@ def test_the_greatest_index_comes_last(path):
 
 
 def test_a_zero_index_that_comes_last(path):
-    path.write_text("1 1:2\n0 2:1\n1 0:4\n")
+    path.write_text("1 1:2\n0 2:1\n1 0:4\n", encoding="utf-8")
     assert_same_as(batches(path, batch_rows=1), load(path))
 
 
 def test_several_files_share_width_and_first_index(tmp_path):
-    (tmp_path / "0.svm").write_text("1 1:2 2:1\n0 2:1\n")
-    (tmp_path / "1.svm").write_text("1 0:3 4:1\n")
+    (tmp_path / "0.svm").write_text("1 1:2 2:1\n0 2:1\n", encoding="utf-8")
+    (tmp_path / "1.svm").write_text("1 0:3 4:1\n", encoding="utf-8")
     X, y = together(batches([tmp_path / "0.svm", tmp_path / "1.svm"]))
     assert X.toarray().tolist() == [[0, 2, 1, 0, 0], [0, 0, 1, 0, 0], [3, 0, 0, 0, 1]]
     assert y.tolist() == [1, 0, 1]
 
 
 def test_number_of_features_given(path):
-    path.write_text("1 1:2\n0 3:1\n")
+    path.write_text("1 1:2\n0 3:1\n", encoding="utf-8")
     assert together(batches(path, n_features=7)).X.shape == (2, 7)
     with pytest.raises(DataError, match=r"t\.svm has 3 features.* but n_features=2"):
         batches(path, n_features=2).survey()
@@ -80,7 +80,7 @@ def test_number_of_features_given(path):
     ],
 )
 def test_bad_files(path, text, words):
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=words):
         list(batches(path))
 
@@ -101,11 +101,11 @@ def test_what_does_not_go_with_it(path, options, words):
 
 
 def test_regression(path):
-    path.write_text("1.5 1:2\n0.25 2:1\n-3 1:1\n7 1:1\n")
+    path.write_text("1.5 1:2\n0.25 2:1\n-3 1:1\n7 1:1\n", encoding="utf-8")
     assert together(batches(path, task="regression")).y.tolist() == [1.5, 0.25, -3, 7]
 
 
 def test_n_features_elsewhere(tmp_path):
-    (tmp_path / "t.csv").write_text("a,y\n1,0\n2,1\n")
+    (tmp_path / "t.csv").write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
     with pytest.raises(DataError, match="belongs to LIBSVM"):
         batches(tmp_path / "t.csv", n_features=3)

@@ -22,7 +22,7 @@ def folder(tmp_path):
     )
     FRAME.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress((tmp_path / "t.csv").read_bytes()))
-    (tmp_path / "t.svm").write_text("1 1:0.5 3:2\n" * 2000)
+    (tmp_path / "t.svm").write_text("1 1:0.5 3:2\n" * 2000, encoding="utf-8")
     return tmp_path
 
 

@@ -259,7 +259,7 @@ def test_lists_of_files_have_one_kind_and_the_same_columns(tmp_path):
 def test_file_that_goes_away(suffix, tmp_path, monkeypatch):
     path = tmp_path / f"t{suffix}"
     if suffix == ".svm":
-        path.write_text("1 1:2\n0 2:3\n")
+        path.write_text("1 1:2\n0 2:3\n", encoding="utf-8")
     else:
         write(mixed(50), path)
     monkeypatch.chdir(tmp_path)

@@ -231,11 +231,11 @@ def test_resume_continues_the_same_walk(d8, tmp_path):
     judge = linear_machine()
     whole = SimulatedAnnealing(judge, cv=4, random_state=None, checkpoint=tmp_path / "whole")
     whole.fit(d8.X, d8.y)
-    lines = (tmp_path / "whole").read_text().splitlines(keepends=True)
+    lines = (tmp_path / "whole").read_text(encoding="utf-8").splitlines(keepends=True)
     name, length = lines[0].rsplit(maxsplit=2)[0], len("".join(lines[:4]).encode())
     first = f"{name} {length:020d}"
     (tmp_path / "cut").write_text(
-        "".join([f"{first} {zlib.crc32(first.encode()):08x}\n", *lines[1:4]])
+        "".join([f"{first} {zlib.crc32(first.encode()):08x}\n", *lines[1:4]]), encoding="utf-8"
     )
     again = clone(whole).set_params(checkpoint=tmp_path / "cut", resume=True).fit(d8.X, d8.y)
     strip = [(s.action, s.features, s.value) for s in whole.selection_.path]

@@ -136,10 +136,10 @@ def test_a_finished_run_judges_nothing_when_taken_up(tmp_path):
     file = tmp_path / "run"
     X, y = load_iris(return_X_y=True)
     first = ForwardSelection(GaussianNB(), checkpoint=file).fit(X, y)
-    lines = file.read_text().count("\n")
+    lines = file.read_text(encoding="utf-8").count("\n")
     again = ForwardSelection(GaussianNB(), checkpoint=file, resume=True).fit(X, y)
     same(first, again)
-    assert file.read_text().count("\n") == lines == first.n_evaluations_ + 2
+    assert file.read_text(encoding="utf-8").count("\n") == lines == first.n_evaluations_ + 2
 
 
 def test_the_seed_of_random_splits_is_kept(tmp_path):
@@ -149,7 +149,7 @@ def test_the_seed_of_random_splits_is_kept(tmp_path):
     params = {"cv": ShuffleSplit(3, test_size=0.4), "checkpoint": file}
     with pytest.warns(ConvergenceWarning, match="out of time"):
         ForwardSelection(GaussianNB(), time_budget=1e-9, **params).fit(X, y)
-    held = json.loads(file.read_text().splitlines()[2].partition(" ")[2])
+    held = json.loads(file.read_text(encoding="utf-8").splitlines()[2].partition(" ")[2])
     full = ForwardSelection(GaussianNB(), resume=True, **params).fit(X, y)
     again = ForwardSelection(GaussianNB(), resume=True, **params).fit(X, y)
     same(full, again)
@@ -229,10 +229,10 @@ def test_files_that_cannot_be_used(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
         ForwardSelection(GaussianNB(), checkpoint=tmp_path / "no" / "run").fit(X, y)
     other = tmp_path / "notes.txt"
-    other.write_text("milk, bread")
+    other.write_text("milk, bread", encoding="utf-8")
     with pytest.raises(ValueError, match="is no journal of tamiz"):
         ForwardSelection(GaussianNB(), checkpoint=other, resume=True).fit(X, y)
-    assert other.read_text() == "milk, bread"
+    assert other.read_text(encoding="utf-8") == "milk, bread"
     closed = tmp_path / "closed"
     closed.mkdir()
     closed.chmod(0o500)
@@ -276,7 +276,9 @@ def test_a_subset_that_was_judged_by_half_a_machine_is_not_in_the_journal(tmp_pa
     with pytest.warns(UserWarning, match="interrupted"):
         cut = ForwardSelection(CutOnce(), **options).fit(X, y)
     assert cut.status_ == "interrupted"
-    assert len(path.read_text().splitlines()) == 2 + 2  # the third subset was under way
+    assert (
+        len(path.read_text(encoding="utf-8").splitlines()) == 2 + 2
+    )  # the third subset was under way
     again = ForwardSelection(CutOnce(), resume=True, **options).fit(X, y)
     whole = ForwardSelection(CutOnce(), n_features_to_select=2, cv=3).fit(X, y)
     assert again.order_.tolist() == whole.order_.tolist() and again.status_ == "finished"

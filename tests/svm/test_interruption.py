@@ -123,7 +123,7 @@ Progress.update = watched
 def press():
     running.wait()
     time.sleep(0.1)
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
 
 def wait_for_parent():
     running.wait()

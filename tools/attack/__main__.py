@@ -54,6 +54,9 @@ def _run(asked: argparse.Namespace) -> bool:
     failed = False
     for name in asked.names or CAMPAIGNS:
         kind = campaign(name)
+        if reason := kind.missing():
+            print(f"{name}: not tried: {reason}", flush=True)
+            continue
         if asked.case is not None:
             with tempfile.TemporaryDirectory() as folder:
                 print(f"{name} {asked.case}: {kind(Path(folder)).attempt(asked.case)}")

@@ -24,6 +24,14 @@ class LostWorkers(Campaign):
 
     The cluster is two processes on this machine, which listen to nobody else; Dask replaces them.
     The answer must be that of one process, or a sentence of the package must say what happened.
+
+    Parameters
+    ----------
+    folder : path
+        An empty folder for files.
+    client : Client, optional
+        A cluster of two workers that is there already, as in the tests, which try the first ones
+        (``tests/scale/test_dask.py``).
     """
 
     count = 96
@@ -32,10 +40,10 @@ class LostWorkers(Campaign):
     memory = 16 << 30
     apart = True
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, client: Any = None) -> None:
         super().__init__(folder)
         self._stack = contextlib.ExitStack()  # closed with the process
-        self.client = self._stack.enter_context(two_workers())
+        self.client = client or self._stack.enter_context(two_workers())
         self.jobs = _jobs(folder)
         self.known: dict[str, tuple[Any, float]] = {}
 

@@ -66,6 +66,13 @@ class Campaign(ABC):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @classmethod
+    def missing(cls) -> str:
+        """What this system lacks to try it; empty if nothing."""
+        if cls.apart and not hasattr(os, "fork"):
+            return "this system cannot fork"
+        return f"there is no {cls.needs}" if cls.needs and not Path(cls.needs).exists() else ""
+
     def about(self, seed: int) -> str:
         """What an attempt is about: a number alone means another one when estimators are added."""
         return ""
@@ -90,7 +97,7 @@ def load_per_core() -> float:
     """Processes that want to run, for each core that this one may use."""
     asked = getattr(os, "sched_getaffinity", None)  # not on every system
     cores = len(asked(0)) if asked else os.cpu_count() or 1
-    return os.getloadavg()[0] / cores
+    return os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0  # Windows says nothing
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
 import io
 import os
 import shutil
@@ -32,14 +33,17 @@ COMMANDS: dict[str, list[str]] = {
     "rank": ["rank", "table.csv", "-m", "rfe", "--out", "OUT.html"],
     "fit": ["fit", "table.csv", "--save", "OUT.tamiz"],
     "predict": ["predict", "model.tamiz", "table.csv", "--out", "OUT.csv"],
+    "explain": ["explain", "model.tamiz", "table.csv", "-o", "OUT.csv"],
     "show": ["show", "model.tamiz"],
     "reproduce": ["reproduce", "D1", "--repeats", "200", "-j", "1"],
     "datasets": ["datasets"],
     "methods": ["methods"],
     "demo": ["demo", "--repeats", "1", "-j", "2", "-q", "--out", "OUT.html"],
 }
+if importlib.util.find_spec("onnx") is not None:
+    COMMANDS["graph"] = ["show", "model.tamiz", "--onnx", "OUT.onnx"]
 #: Where each kind of file must end.
-ENDS = {".html": b"</html>", ".csv": b"\n", ".tamiz": b""}
+ENDS = {".html": b"</html>", ".csv": b"\n", ".tamiz": b"", ".onnx": b""}
 PATIENCE = 2.0  # seconds from the signal to the end
 LONGEST = 3.0  # seconds before the signal
 MARKS = ("cut short", "interrupted", "ctrl-c", "sigterm")
@@ -61,7 +65,7 @@ class Signals(Campaign):
     a partial result says so.
     """
 
-    count = 112
+    count = 128
     short = 1
     seconds = 240.0
     memory = 16 << 30
@@ -161,6 +165,10 @@ def is_complete(out: Path, raw: bytes) -> bool:
         from tamiz import load
 
         load(out)
+    if out.suffix == ".onnx":
+        import onnx
+
+        onnx.checker.check_model(onnx.load(out))
     return raw.rstrip().endswith(ENDS[out.suffix].rstrip())
 
 
@@ -195,7 +203,8 @@ def prepared(folder: Path) -> None:
     RECIPES["D1"] = RECIPE
     write_table(folder / "table.csv")
     fit = ["fit", "table.csv", "--save", "model.tamiz"]
-    commands = [fit, *(COMMANDS[name] for name in ("select", "tune", "rank", "predict"))]
+    commands = [fit, *(COMMANDS[name] for name in ("select", "tune", "rank", "predict", "explain"))]
+    commands += [COMMANDS[name] for name in COMMANDS if name == "graph"]
     with contextlib.chdir(folder):
         for command in commands:
             one = ["1" if before == "-j" else word for before, word in pairwise(["", *command])]

@@ -26,7 +26,9 @@ def big(tmp_path_factory):
     lines = [",".join([*map(repr, row.tolist()), str(i % 2), "5"]) for i, row in enumerate(X)]
     lines[-1] = lines[-1][:-1] + "end"
     header = [f"f{j}" for j in range(10)]
-    path.write_text(",".join([*header, "target", "late"]) + "\n" + "\n".join(lines))
+    path.write_text(
+        ",".join([*header, "target", "late"]) + "\n" + "\n".join(lines), encoding="utf-8"
+    )
     return path, X
 
 
@@ -78,7 +80,9 @@ def test_progress_tells_how_many_rows_were_read(big, clock, capsys):
 
 def test_one_column_as_features(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,y\n" + "\n".join(f"{i % 7},{'pq'[i % 2]}" for i in range(50)))
+    path.write_text(
+        "a,y\n" + "\n".join(f"{i % 7},{'pq'[i % 2]}" for i in range(50)), encoding="utf-8"
+    )
     data = load(path)
     assert data.X.ravel().tolist() == [i % 7 for i in range(50)]
     assert data.y.tolist() == ["pq"[i % 2] for i in range(50)]
@@ -90,7 +94,10 @@ def test_first_line_longer_than_the_head(tmp_path):
     path = tmp_path / "t.csv"
     names = [f"a_rather_long_name_{j}" for j in range(p)]
     row = ",".join(["1.5"] * p)
-    path.write_text("\n".join([",".join([*names, "y"]), *(f"{row},{k % 2}" for k in range(30))]))
+    path.write_text(
+        "\n".join([",".join([*names, "y"]), *(f"{row},{k % 2}" for k in range(30))]),
+        encoding="utf-8",
+    )
     assert len(",".join(names)) > 2 * HEAD
     data = load(path, encode=None)
     assert data.X.shape == (30, p) and data.feature_names == names and data.target == "y"
@@ -99,7 +106,7 @@ def test_first_line_longer_than_the_head(tmp_path):
 def test_a_row_over_many_pieces_is_not_scanned_again_and_again(tmp_path, limits):
     limits(csv, PIECE=1 << 10)
     path = tmp_path / "t.csv"
-    path.write_text(f'a,y\n"{"x" * (1 << 20)}",0\n' + "z,1\n" * 9)
+    path.write_text(f'a,y\n"{"x" * (1 << 20)}",0\n' + "z,1\n" * 9, encoding="utf-8")
     with watched(csv._Scan, "_read") as pieces:
         assert load(path, encode=None).X.shape == (10, 1)
     assert sum(len(piece.args[1]) for piece in pieces) < 6 << 20

@@ -87,7 +87,7 @@ def test_line_of_spreadsheets_names_the_separator():
 )
 def test_impossible_wishes(tmp_path, told, words):
     path = tmp_path / "t.csv"
-    path.write_text("a,b\n1,2\n")
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(DataError, match=words):
         load(path, **told)
 

@@ -46,7 +46,9 @@ def test_packed_part_and_columns(tmp_path, written):
 
 
 def test_numbers_as_target(tmp_path):
-    (tmp_path / "t.svm").write_text("".join(f"{i + 0.5} 1:{i}\n" for i in range(30)))
+    (tmp_path / "t.svm").write_text(
+        "".join(f"{i + 0.5} 1:{i}\n" for i in range(30)), encoding="utf-8"
+    )
     assert load(tmp_path / "t.svm").task == "regression"
 
 
@@ -59,7 +61,7 @@ def test_numbers_as_target(tmp_path):
     ],
 )
 def test_faults(tmp_path, text, words):
-    (tmp_path / "t.svm").write_text(text)
+    (tmp_path / "t.svm").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=words):
         load(tmp_path / "t.svm")
 

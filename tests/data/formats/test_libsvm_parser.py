@@ -146,7 +146,7 @@ def test_pieces_add_up_to_the_file(tmp_path, limits, chunk):
         + " ".join(f"{j}:{rng.normal():.17g}" for j in np.flatnonzero(rng.random(30) < 0.2) + 1)
         for _ in range(200)
     ]
-    (tmp_path / "t.svm").write_text("\n".join([*lines, "1 31:1"]))
+    (tmp_path / "t.svm").write_text("\n".join([*lines, "1 31:1"]), encoding="utf-8")
     X, y = load_svmlight_file(str(tmp_path / "t.svm"))
     limits(libsvm, CHUNK=chunk)
     found = load(tmp_path / "t.svm")

@@ -107,7 +107,7 @@ def test_a_line_without_an_end_is_not_blamed_on_a_quotation_mark(tmp_path, limit
 )
 def test_messages_are_of_a_length_that_can_be_read(name, content, length, tmp_path):
     path = tmp_path / name
-    path.write_text(content.replace("XX", "x\x1b[2Jx" * (length // 6)))
+    path.write_text(content.replace("XX", "x\x1b[2Jx" * (length // 6)), encoding="utf-8")
     with pytest.raises(DataError) as caught:
         load(path, target="z" if name == "t.csv" else None)
     text = str(caught.value)
