@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import rankdata
 from sklearn.model_selection import TimeSeriesSplit
 
 from tamiz.data import load
@@ -14,6 +15,9 @@ from tamiz.evaluation.study import make_study
 from tamiz.evaluation.study.standing import StudyHalves, find_standing
 from tamiz.filters import FisherScore
 from tamiz.reports import render, summary
+from tamiz.reports.language import LANGUAGES
+from tamiz.reports.page import Page
+from tamiz.reports.sections.standing import feature_sentences
 
 FAST = {"judges": "linear", "sizes": [2, 5], "cv": 3, "repeats": 1, "tune": None}
 
@@ -84,6 +88,12 @@ def test_families_agree_on_what_each_has_in_most_halves():
     filters = (found.frequencies["fisher"] > 0.5) | (found.frequencies["relieff"] > 0.5)
     both = np.flatnonzero(filters & (found.frequencies["rfe"] > 0.5))
     assert sorted(found.agreed) == both.tolist() and {3, 7} <= set(found.agreed)
+    # the two filters have one vote, as the elimination has
+    places = {name: rankdata(-own) for name, own in found.frequencies.items()}
+    votes = np.array([(places["fisher"] + places["relieff"]) / 2, places["rfe"]])
+    votes = rankdata(votes, "max", axis=1)
+    np.testing.assert_array_equal(found.consensus.ranks, votes)
+    assert set(found.agreed[:2]) == {3, 7} == set(found.consensus.order[:2].tolist())
 
 
 def test_a_category_counts_as_one_feature():
@@ -160,6 +170,35 @@ def test_the_report_names_them(study, lang, words, line):
     assert 'id="standing"' in page and "gene &lt;3&gt;" in page and "gene <3>" not in page
     said = " ".join(summary(study, lang))
     assert line in said and ("gene <3>, gene <7>" in said or "gene <7>, gene <3>" in said)
+
+
+@pytest.mark.parametrize(
+    ("lang", "words", "all_agree"),
+    [
+        ("en", "is among the first", "Every family of methods has it in most halves."),
+        ("es", "primeras de", "Todas las familias de métodos la tienen"),
+    ],
+)
+def test_each_feature_has_a_sentence(study, lang, words, all_agree):
+    standing = study.standing
+    page = Page(study, LANGUAGES[lang])
+    said = feature_sentences(page)
+    assert len(said) == len(standing.features) == 2
+    for j, text in zip(standing.features, said, strict=True):
+        best = max(standing.frequencies[name][j] for name in standing.keeps(j))
+        assert page.feature(j) in text and words in text and all_agree in text
+        assert page.lang.in_percent(float(best), 0) in text
+        assert text in render(study, lang)
+
+
+def test_the_sentence_says_which_families_do_not_agree(study):
+    standing = study.standing
+    kept = standing.frequencies["rfe"]
+    standing.frequencies["rfe"] = np.zeros(40)
+    said = feature_sentences(Page(study, LANGUAGES["en"]))
+    standing.frequencies["rfe"] = kept
+    assert "1 of 2 methods" in said[0]
+    assert "it is selected by filters, and not by machines that select" in said[0]
 
 
 def test_none_is_said_too(study):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
+    from tamiz.discovery.aggregation import RankAggregation, aggregate_rankings
     from tamiz.discovery.bounds import stability_bound
     from tamiz.discovery.knockoffs.quality import KnockoffQuality
     from tamiz.discovery.knockoffs.rates import knockoff_threshold
@@ -18,9 +19,11 @@ __all__ = [
     "KnockoffQuality",
     "Knockoffs",
     "PermutedScores",
+    "RankAggregation",
     "Shadows",
     "StabilitySelection",
     "adjust_pvalues",
+    "aggregate_rankings",
     "estimate_pi0",
     "knockoff_threshold",
     "permutation_scores",
@@ -30,6 +33,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        ".aggregation": "RankAggregation aggregate_rankings",
         ".bounds": "stability_bound",
         ".knockoffs.quality": "KnockoffQuality",
         ".knockoffs.rates": "knockoff_threshold",

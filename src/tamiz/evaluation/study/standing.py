@@ -20,8 +20,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from tamiz.base import json_ready, order_by
+from tamiz.discovery.aggregation import RankAggregation, aggregate_rankings
 from tamiz.discovery.bounds import bound_at, largest_size, size_for_fdr, sizes_up_to
 from tamiz.evaluation.comparison.fold import prepared, try_to_rank
 from tamiz.evaluation.comparison.result import Comparison
@@ -66,7 +68,10 @@ class Standing:
     features : list of int
         Positions of the features that one can stand behind, the most frequent first.
     agreed : list of int
-        Features that each family of methods has in most halves, by their mean frequency.
+        Features that each family of methods has in most halves, in the order of ``consensus``.
+    consensus : RankAggregation or None
+        The families' rankings by frequency as one. The families see the same rows, so that it is an
+        order and no evidence.
     left_out : list of str
         Methods that were not asked, since that would have taken too long.
     """
@@ -79,6 +84,7 @@ class Standing:
     bound: float = 0.0
     features: list[int] = field(default_factory=list)
     agreed: list[int] = field(default_factory=list)
+    consensus: RankAggregation | None = None
     left_out: list[str] = field(default_factory=list)
 
     @property
@@ -95,6 +101,28 @@ class Standing:
         kept = np.isin(np.arange(table.shape[1]), self.features)
         order = order_by(kept.astype(float), table.max(axis=0), table.mean(axis=0))
         return order[table.max(axis=0)[order] > 0]
+
+    def keeps(self, j: int) -> list[str]:
+        """The methods that have a feature often enough, the most frequent first.
+
+        Parameters
+        ----------
+        j : int
+            Position of the feature.
+        """
+        often = {
+            name: own[j]
+            for name, own in self.frequencies.items()
+            if own[j] >= self.thresholds.get(name, 2.0)
+        }
+        return sorted(often, key=lambda name: -often[name])
+
+    def in_most_halves(self) -> dict[str, np.ndarray]:
+        """For each family, the features that one of its methods has in most halves."""
+        return {
+            family: np.any([self.frequencies[name] > 0.5 for name in names], axis=0)
+            for family, names in self.families.items()
+        }
 
     def to_dict(self, names: list[str]) -> dict[str, Any]:
         """Plain values; features by name, at most 200 of those that were selected at all."""
@@ -212,13 +240,13 @@ def _conclude(standing: Standing, found: dict[str, np.ndarray]) -> None:
             standing.bound += bound_at(q, p, chosen[1], n_halves // 2, ASSUMPTION)
     standing.features = np.flatnonzero(kept).tolist()
     standing.features = standing.most_frequent()[: int(kept.sum())].tolist()
-    table = np.array(list(standing.frequencies.values()))
-    by_family = [
-        np.any([standing.frequencies[name] > 0.5 for name in names], axis=0)
-        for names in standing.families.values()
-    ]
-    often = np.flatnonzero(np.all(by_family, axis=0))
-    standing.agreed = often[order_by(table.mean(axis=0)[often])].tolist()
+    standing.consensus = aggregate_rankings(
+        {name: rankdata(-own) for name, own in standing.frequencies.items()},
+        families={name: METHODS[name].family for name in standing.frequencies},
+    )
+    by_all = np.all(list(standing.in_most_halves().values()), axis=0)
+    order = standing.consensus.order
+    standing.agreed = order[by_all[order]].tolist()
 
 
 class StudyHalves:

@@ -18,6 +18,7 @@ def build(page: Page) -> Section | None:
     parts = [
         tag("p", lang.rich("standing_intro", pairs=lang.integer(standing.n_halves // 2))),
         *(tag("p", text) for text in said(page)),
+        _each(page),
         _heat_map(page),
         tag("p", lang.rich("standing_meaning"), class_="small"),
     ]
@@ -55,6 +56,45 @@ def said(page: Page) -> list[Markup]:
         names = {"names": _listed(page, standing.agreed)} if standing.agreed else {}
         texts.append(lang.rich(key, methods=methods, **names))
     return texts
+
+
+def feature_sentences(page: Page) -> list[Markup]:
+    """For each feature that one can stand behind, a sentence: which methods say so, how often."""
+    standing, lang = getattr(page.study, "standing", None), page.lang
+    if standing is None:
+        return []
+    inside, texts = standing.in_most_halves(), []
+    for j in standing.features[:MOST_NAMES]:
+        keeps = standing.keeps(j)
+        lead = keeps[0]
+        values = {
+            "name": tag("b", page.feature(j)),
+            "method": page.method(lead),
+            "q": lang.integer(standing.sizes[lead]),
+            "frequency": lang.in_percent(float(standing.frequencies[lead][j]), 0),
+        }
+        if len(standing.frequencies) > 1:
+            values["kept"] = lang.integer(len(keeps))
+            values["methods"] = lang.integer(len(standing.frequencies))
+        parts = [lang.rich("standing_feature", **values)]
+        agreeing = [lang.of("family", name) for name, own in inside.items() if own[j]]
+        others = [lang.of("family", name) for name, own in inside.items() if not own[j]]
+        if len(inside) > 1 and not others:
+            parts.append(lang.rich("standing_feature_all"))
+        elif len(inside) > 1:
+            names = {"families": ", ".join(agreeing)} if agreeing else {}
+            parts.append(lang.rich("standing_feature_some", others=", ".join(others), **names))
+        texts.append(Markup(" ".join(parts)))
+    return texts
+
+
+def _each(page: Page) -> Markup:
+    """The sentences as a list."""
+    texts = feature_sentences(page)
+    if not texts:
+        return Markup("")
+    items = Markup("".join(tag("li", text) for text in texts))
+    return Markup(tag("p", page.lang.rich("standing_each")) + tag("ul", items))
 
 
 def line(page: Page) -> str | None:
