@@ -334,3 +334,42 @@ def test_a_column_of_dates_is_suggested_as_time_unless_one_was_named():
         with pytest.warns(DataWarning) as caught:
             load(table, "y", **named)
         assert not any("time=" in str(one.message) for one in caught)
+
+
+def test_dates_are_kept_beside_the_features_whether_they_are_named_or_guessed():
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(N) * 36, unit="h")
+    table = frame(clock=["12:30", "13:40", "14:50"] * (N // 3), when=days)
+    table.loc[3, "when"] = pd.NaT
+    with pytest.warns(DataWarning, match="Not used as features"):
+        guessed = load(table, "y")
+    want = days.to_numpy().astype("datetime64[s]").copy()
+    want[3] = np.datetime64("NaT")
+    assert guessed.dated_by == "when" and "time" not in guessed.extras
+    np.testing.assert_array_equal(guessed.extras["dates"], want)
+    np.testing.assert_array_equal(guessed.take([5, 3]).extras["dates"], want[[5, 3]])
+    named = quietly(table.drop(index=3), "y", time="when", drop=["clock"])
+    assert named.dated_by == "when"
+    np.testing.assert_array_equal(named.extras["dates"], np.delete(want, 3))
+    numbers = quietly(frame(when=np.arange(N)), "y", time="when")
+    assert numbers.dated_by == "when" and "dates" not in numbers.extras
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"{1 + k % 12}/{1 + k % 12}/2024" for k in range(N)],
+        ["2024-01-01"] * N,
+        ["10:20", "11:30"] * (N // 2),
+    ],
+)
+def test_dates_that_are_in_doubt_are_not_guessed(cells):
+    with pytest.warns(DataWarning, match="Not used as features"):
+        data = load(frame(when=cells), "y")
+    assert data.dated_by is None and "dates" not in data.extras
+
+
+def test_a_moment_without_a_value_is_missing():
+    days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(N), unit="D"))
+    days[7] = pd.NaT
+    with pytest.raises(DataError, match="no value in 1 of 60 rows, and time="):
+        quietly(frame(when=days), "y", time="when")

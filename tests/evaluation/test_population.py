@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from tamiz.evaluation import population_stability
 from tamiz.information import Discretiser
@@ -91,6 +91,12 @@ def test_one_population_has_what_chance_gives():
     ]
     mean = np.mean([one.values for one in found])
     assert mean == pytest.approx(np.mean([one.chance for one in found]), rel=0.15)
+    values, limits = (
+        np.concatenate(part)
+        for part in zip(*((one.values[0], one.limit[0]) for one in found), strict=True)
+    )
+    assert np.mean(values > limits) <= 0.01  # one in a thousand is expected, of 200
+    assert np.mean(values > stats.chi2.isf(0.1, 9) / stats.chi2.isf(1e-3, 9) * limits) > 0.05
     assert not any(one.changed for one in found)
 
 

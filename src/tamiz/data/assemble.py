@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tamiz.data.beside import as_dates, find_dates, read_beside
 from tamiz.data.column import Column, RawTable, plain_number
 from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.errors import DataError, listed
@@ -83,7 +82,7 @@ def build(
         target = _take_target(table, by_name.pop(plan.target), task, plan, remarks, trusted)
     rows = target.rows
     beside = {
-        key: _beside(key, _column(table, by_name, feature), rows, table.source)
+        key: read_beside(key, _column(table, by_name, feature), rows, table.source)
         for key, feature in plan.beside.items()
     }
     plan = replace(plan, features=[f for f in plan.features if f not in plan.beside.values()])
@@ -119,6 +118,14 @@ def build(
             report_leaks(alone, leaks == "drop", remarks)
             if leaks == "drop":
                 aside |= {f: f"a suspected leak: gives the target {how}" for f, how in away.items()}
+    if "time" in beside:
+        dated_by: str | None = plan.beside["time"]
+        if _column(table, by_name, plan.beside["time"]).is_text:
+            beside["dates"] = as_dates(beside["time"])
+    else:
+        dated = [feature for feature in aside if judged[feature] == "date"]
+        dated_by, dates = find_dates(dated, texts)
+        beside |= dates
     if encode is None:
         aside = {}
         if texts and not sparse.issparse(X):
@@ -145,6 +152,7 @@ def build(
         levels=levels,
         aside=aside,
         extras={**_extras(table, rows), **beside},
+        dated_by=dated_by,
         notes=remarks.notes + remarks.alarms,
         warnings=remarks.found,
     )
@@ -314,89 +322,6 @@ def _column(table: RawTable, by_name: dict[str, Column], name: str) -> Column:
         return by_name[name]
     cells = table.matrix[:, [table.matrix_names.index(name)]]
     return Column(name, (cells.toarray() if sparse.issparse(cells) else cells).ravel())
-
-
-def _beside(key: str, column: Column, rows: np.ndarray | None, source: str) -> np.ndarray:
-    """Groups, weights or times of the rows."""
-    column = column if rows is None else column.take(rows)
-    gone = int(column.missing().sum())
-    if gone:
-        raise DataError(
-            f"{source}: column {column.name!r} has no value in {gone} of {len(column)} rows, and "
-            f"{key}= needs one for each; fill them, or leave these rows out."
-        )
-    if key == "groups":
-        values = column.numbers()
-        whole = not column.is_text and (values == np.floor(values)).all()
-        return values.astype(np.int64) if whole else np.array(column.objects().tolist())
-    if key == "time":
-        return _times(column, source)
-    values = column.numbers()
-    if column.is_text or not np.isfinite(values).all() or not (values > 0).all():
-        bad = column.levels[0] if column.is_text else plain_number(values[~(values > 0)][:1].sum())
-        raise DataError(
-            f"{source}: weights= needs positive numbers, and column {column.name!r} holds {bad!r}; "
-            "name another column."
-        )
-    return np.array(values)
-
-
-#: Year, month, day; or two numbers and the year; with or without a time of the day.
-_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?:[T ](.+))?")
-_YEAR_LAST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[T ](.+))?")
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*(?:Z|([+-])(\d{2}):?(\d{2}))?")
-
-
-def _times(column: Column, source: str) -> np.ndarray:
-    """When the rows were: numbers as they are, dates as seconds."""
-    if not column.is_text:
-        values = np.array(column.numbers())
-        if np.isfinite(values).all():
-            return values
-        raise DataError(f"{source}: time= needs finite numbers in column {column.name!r}.")
-    assert column.codes is not None
-    levels = [level.strip() for level in column.levels]
-    pairs = [found.groups()[:2] for level in levels if (found := _YEAR_LAST.fullmatch(level))]
-    day_first = any(int(a) > 12 for a, _ in pairs)
-    month_first = any(int(b) > 12 for _, b in pairs)
-    if pairs and day_first == month_first:
-        raise DataError(
-            f"{source}: dates such as {levels[int(column.codes[0])]!r} in column {column.name!r} "
-            "can be read with the day or the month first; write them as 2024-12-31, for time=."
-        )
-    seconds = np.array([_seconds(level, day_first) for level in levels])
-    wrong = np.unique(column.codes[np.isnan(seconds[column.codes])])
-    if len(wrong):
-        raise DataError(
-            f"{source}: time= needs numbers or dates such as 2024-12-31 in column "
-            f"{column.name!r}, and {levels[int(wrong[0])]!r} is neither; name another column."
-        )
-    return seconds[column.codes]
-
-
-def _seconds(text: str, day_first: bool) -> float:
-    """Seconds since 1970 of a date, a time of the day if it has one; NaN if it is none."""
-    found, last = _YEAR_FIRST.fullmatch(text), _YEAR_LAST.fullmatch(text)
-    if found is not None:
-        year, month, day, clock = found.groups()
-    elif last is not None:
-        first, second, year, clock = last.groups()
-        day, month = (first, second) if day_first else (second, first)
-    else:
-        return np.nan
-    try:
-        moment = datetime.datetime(int(year), int(month), int(day or 1), tzinfo=datetime.UTC)
-    except ValueError:
-        return np.nan
-    if clock is None:
-        return moment.timestamp()
-    part = _CLOCK.fullmatch(clock.strip())
-    if part is None:
-        return np.nan
-    hours, minutes, rest, sign, ahead, minutes_ahead = part.groups()
-    passed = 3600 * int(hours) + 60 * int(minutes) + float(rest or 0)
-    offset = 3600 * int(ahead or 0) + 60 * int(minutes_ahead or 0)
-    return moment.timestamp() + passed - (-offset if sign == "-" else offset)
 
 
 # ------------------------------------------------------------------------------------ target

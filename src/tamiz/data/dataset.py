@@ -142,7 +142,10 @@ class Dataset:
         Columns of the file that are not in ``X``, and why.
     extras : dict
         Further arrays that came with the data, such as ``split`` (one entry for each row);
-        ``groups``, ``weights``, ``time`` and ``samples`` (their names) if asked for.
+        ``groups``, ``weights``, ``time`` and ``samples`` (their names) if asked for;
+        ``dates`` where there is a column of dates, NaT where it has no value.
+    dated_by : str or None
+        The column that ``time`` or ``dates`` come from.
     notes : list of str
         What was noticed or decided while reading.
     warnings : list of Finding
@@ -180,6 +183,7 @@ class Dataset:
     feature_groups: list[list[int]] = field(default_factory=list)
     aside: dict[str, str] = field(default_factory=dict)
     extras: dict[str, np.ndarray] = field(default_factory=dict)
+    dated_by: str | None = None
     notes: list[str] = field(default_factory=list)
     warnings: list[Finding] = field(default_factory=list)
 

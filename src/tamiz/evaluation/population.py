@@ -6,8 +6,9 @@ The columns of a reference are cut into bins; with the fractions :math:`e_b` of 
 .. math:: PSI = \sum_b (a_b - e_b) \log (a_b / e_b),
 
 the information value (:mod:`tamiz.information.evidence`) of being later. Between two samples of one
-population with n and m rows it is about :math:`(B - 1)(1/n + 1/m)` for B bins in use: what chance
-alone gives stands beside every value.
+population with n and m rows it is about :math:`(1/n + 1/m)` times a chi-squared number with
+:math:`B - 1` degrees of freedom for B bins in use: what chance alone gives stands beside every
+value.
 
 References
 ----------
@@ -18,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
@@ -31,7 +32,7 @@ from tamiz.display import axes, colours, frames, html_table, text_table
 from tamiz.information import Discretiser
 from tamiz.information.columns import read_columns
 from tamiz.information.encoding import METHODS, dense_blocks
-from tamiz.information.evidence import divergence
+from tamiz.information.evidence import divergence, divergence_by_chance
 from tamiz.validation import (
     check_groups,
     checked,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 CHANGED, ANOTHER = 0.1, 0.25
 
 _SHOWN = 12
+#: Periods that are this long on average are named by their days, shorter ones by the minute.
+_DAYS = np.timedelta64(3, "D")
 
 _NO_MOMENT = "such a row belongs to no period. Leave these rows out."
 
@@ -62,6 +65,8 @@ class PopulationStability:
         The index of each period against the reference.
     chance : array of shape (n_periods, n_features)
         What two samples of these sizes from one population have on average.
+    limit : array of shape (n_periods, n_features)
+        What they exceed once in a thousand times.
     names : list of str
         Names of the features.
     periods : list of str
@@ -70,14 +75,18 @@ class PopulationStability:
         Their rows.
     reference : str
         What the reference is called.
+    moments : list of (str, str)
+        First and last moment of the reference and of each period; empty between two samples.
     """
 
     values: np.ndarray
     chance: np.ndarray
+    limit: np.ndarray
     names: list[str]
     periods: list[str]
     n_rows: np.ndarray
     reference: str
+    moments: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def order(self) -> np.ndarray:
@@ -86,11 +95,14 @@ class PopulationStability:
 
     @property
     def changed(self) -> list[str]:
-        """Features whose index reaches 0.25 in some period, beyond twice what chance gives."""
-        far: np.ndarray = np.max(
-            (self.values >= ANOTHER) & (self.values > 2.0 * self.chance), axis=0
-        )
+        """Features whose index reaches 0.25 in some period, beyond what chance may give."""
+        far = self.beyond_chance >= ANOTHER
         return [self.names[j] for j in self.order if far[j]]
+
+    @property
+    def beyond_chance(self) -> np.ndarray:
+        """The greatest index of each feature above the limit of chance; 0 if there is none."""
+        return np.asarray(np.where(self.values > self.limit, self.values, 0.0).max(axis=0))
 
     def __repr__(self) -> str:
         lines = text_table(*self._table(), right=range(1, len(self.periods) + 2))
@@ -227,30 +239,33 @@ def population_stability(
     """
     if (later is None) == (time is None):
         raise ValueError("Pass either later, a second sample, or time, the moment of each row.")
-    parts, titles = (
-        ([X, later], ["reference", "later"]) if time is None else _periods(X, time, n_periods)
-    )
+    moments: list[tuple[str, str]] = []
+    parts, titles = [X, later], ["reference", "later"]
+    if time is not None:
+        parts, moments = _periods(X, time, n_periods)
+        titles = [first if first == last else f"{first} to {last}" for first, last in moments]
     cuts = Discretiser(bins, n_bins=n_bins, categorical_features=categorical_features)
     cuts.fit(parts[0])
     _cut_around_constants(cuts, parts[0])
     codes = [_codes(cuts, part) for part in parts]
     names = getattr(cuts, "feature_names_in_", [f"x{j}" for j in range(cuts.n_features_in_)])
     values = np.empty((len(codes) - 1, len(names)))
-    chance = np.empty_like(values)
+    chance, limit = np.empty_like(values), np.empty_like(values)
     for j, n_bins_of in enumerate(cuts.n_bins_):
         counts = [np.bincount(part[:, j], minlength=n_bins_of + 2) for part in codes]
         for t, own in enumerate(counts[1:]):
             table = np.column_stack([counts[0], own])
             values[t, j] = max(0.0, divergence(table, smoothing))
-            in_use = np.count_nonzero(table.any(axis=1))
-            chance[t, j] = (in_use - 1) * (1.0 / counts[0].sum() + 1.0 / own.sum())
+            chance[t, j], limit[t, j] = divergence_by_chance(table)
     return PopulationStability(
         values=values,
         chance=chance,
+        limit=limit,
         names=[str(name) for name in names],
         periods=titles[1:],
         n_rows=np.array([len(part) for part in codes[1:]]),
         reference=titles[0],
+        moments=moments,
     )
 
 
@@ -284,8 +299,8 @@ def _cut_around_constants(cuts: Discretiser, reference: Any) -> None:
                 cuts.n_bins_[first + k] = 3
 
 
-def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[str]]:
-    """The rows of each period, and what the periods are called."""
+def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[tuple[str, str]]]:
+    """The rows of each period, and its first and last moment."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     moments, place = np.unique(
         check_groups(time, n, name="time", unknown=_NO_MOMENT), return_inverse=True
@@ -298,13 +313,14 @@ def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[str]]:
     # each moment belongs to the period in which the middle of its rows lies
     middle = upto - 0.5 * np.bincount(place)
     period = np.minimum((middle * n_periods / n).astype(np.intp), n_periods - 1)
-    parts, titles = [], []
+    long = moments.dtype.kind == "M" and moments[-1] - moments[0] >= n_periods * _DAYS
+    shown = moments.astype("datetime64[D]") if long else moments
+    parts, ends = [], []
     for number in np.unique(period):
         own = np.flatnonzero(period == number)
         parts.append(_safe_indexing(X, np.flatnonzero(np.isin(place, own))))
-        first, last = _shown(moments[own[0]]), _shown(moments[own[-1]])
-        titles.append(first if first == last else f"{first} to {last}")
-    return parts, titles
+        ends.append((_shown(shown[own[0]]), _shown(shown[own[-1]])))
+    return parts, ends
 
 
 def _shown(moment: Any) -> str:

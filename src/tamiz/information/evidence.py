@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import stats
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
@@ -39,6 +40,9 @@ from tamiz.validation import check_classes, check_counted_rows, is_frame, unchan
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: How often chance alone exceeds what is called its limit.
+_RARE = 1e-3
 
 
 def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
@@ -56,6 +60,27 @@ def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
         return np.zeros(len(counts))
     part = fractions(counts) * total + smoothing
     return np.log(part[:, 1] / part[:, 0])
+
+
+def divergence_by_chance(counts: np.ndarray) -> tuple[float, float]:
+    """Information value of bins (rows) of two samples of one population, of these sizes.
+
+    Its mean, and what it exceeds once in a thousand times: with B bins in use it is about
+    ``1 / n + 1 / m`` times a chi-squared number with B - 1 degrees of freedom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean, limit = divergence_by_chance(np.array([[30, 10], [10, 30]]))
+    >>> round(mean, 4), round(limit, 4)
+    (0.05, 0.5414)
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    freedom = np.count_nonzero(counts.any(axis=1)) - 1
+    if freedom < 1:
+        return 0.0, 0.0
+    rows = float((1.0 / counts.sum(axis=0)).sum())
+    return float(freedom * rows), float(stats.chi2.isf(_RARE, freedom)) * rows
 
 
 def fractions(counts: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from tamiz.reports.page import Page, Section
 from tamiz.reports.sections import (
     card,
     data,
+    drift,
     effects,
     errors,
     features,
@@ -40,6 +41,7 @@ _RESULTS: tuple[SectionBuilder, ...] = (
     features.build,
     plane.build,
     effects.build,
+    drift.build,
     redundancy.build,
     stability.build,
     card.build,

@@ -92,7 +92,7 @@ def frame_column(name: str, series: Any, shown: str) -> Column:
             return Column(name, np.array([_number(cell) for cell in cells]))
         return Column(name, np.asarray(series.to_numpy(), dtype=np.float64))
     if type(dtype).__name__ in _MOMENTS or dtype in (nw.Date, nw.Datetime, nw.Duration):
-        cells = [None if cell is None else str(cell) for cell in series.to_list()]
+        cells = [None if _is_missing(cell) else str(cell) for cell in series.to_list()]
         return Column.from_cells(name, cells, date=True)
     if dtype in (nw.Categorical, nw.Enum):
         levels = [str(level) for level in series.cat.get_categories().to_list()]
