@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tamiz import base as base
+    from tamiz import callbacks as callbacks
     from tamiz import data as data
     from tamiz import discovery as discovery
     from tamiz import embedded as embedded
@@ -62,6 +63,7 @@ __version__ = "0.1.0"
 # compares both with the files.
 _MODULES = (
     "base",
+    "callbacks",
     "data",
     "discovery",
     "embedded",

@@ -27,6 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import SHOWN_FEATURES, Evidence, frames, html_table, plot_selection
 from tamiz.validation import as_numpy, checked, in_our_words, integer_from, refused
 
@@ -207,7 +208,7 @@ class Selection:
         return plot_selection(self, top, ax)
 
 
-class Selector(Evidence, TransformerMixin, BaseEstimator):
+class Selector(TakesCallbacks, Evidence, TransformerMixin, BaseEstimator):
     """Base class of all selectors.
 
     A subclass's ``fit`` checks its input through :mod:`tamiz.validation`, does its work, and

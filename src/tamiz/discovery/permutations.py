@@ -159,7 +159,7 @@ def permutation_scores(
         )
     )
     sums, done = _Counts.zeros(table.n_features), 0
-    with Progress("permutations", verbose) as progress:
+    with Progress("permutations", verbose, most=-(-wanted // _BATCH)) as progress:
         try:
             jobs = ((batch,) for batch in iter(lambda: list(islice(others, _BATCH)), []))
             for counts, n in run_jobs(_Scoring.count, work, jobs, n_jobs, work.machine):

@@ -51,6 +51,7 @@ from tamiz.validation import (
     check_sample_weight,
     check_target,
     check_X,
+    depth_of_caller,
     group_codes,
     refuse_duplicate_names,
     refuse_missing,
@@ -275,7 +276,7 @@ class Shadows(Selector):
         state = State.start(
             p, int(random.randint(2**31 - 1)), None if store is None else store.state
         )
-        with Progress("Shadows", self.verbose) as progress:
+        with Progress("Shadows", self.verbose, most=-(-int(self.max_rounds) // _LOOK)) as progress:
             self._run(competition, state, store, progress)
         self.n_rounds_ = len(state.limits)
         self.decisions_ = state.decisions
@@ -387,7 +388,7 @@ class Shadows(Selector):
                 f"stopped after {len(state.limits)} of at most {self.max_rounds} rounds; "
                 f"{(state.decisions == UNDECIDED).sum()} features are undecided.",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         if store is not None:
             store.save(state.arrays(), now=True)

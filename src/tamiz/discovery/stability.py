@@ -70,6 +70,7 @@ from tamiz.validation import (
     check_resume,
     check_X,
     checked,
+    depth_of_caller,
     fittable,
     integer_from,
     refuse_no_jobs,
@@ -446,7 +447,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             for k in range(len(known), 2 * n_pairs)
         )
         self.status_ = "finished"
-        with Progress("stability selection", self.verbose) as progress:
+        with Progress("stability selection", self.verbose, most=2 * n_pairs) as progress:
             try:
                 for found in run_jobs(_HalfFits.select, work, jobs, self.n_jobs, work.machine):
                     entries.append(found)
@@ -461,7 +462,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
                     f"StabilitySelection was stopped after {len(entries)} of {2 * n_pairs} "
                     "subsamples; the result is based on their complete pairs.",
                     RuntimeWarning,
-                    stacklevel=5,
+                    stacklevel=depth_of_caller(),
                 )
         return np.array(entries[: len(entries) // 2 * 2])
 
@@ -513,7 +514,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             )
         else:
             return
-        warnings.warn(f"StabilitySelection: {said}", UserWarning, stacklevel=6)
+        warnings.warn(f"StabilitySelection: {said}", UserWarning, stacklevel=depth_of_caller())
 
     def _decide(self, counts: np.ndarray, q: float, plan: _HalfPlan, n_pairs: int) -> int:
         """The number of halves in which a feature must be selected, from what the halves gave."""

@@ -198,7 +198,7 @@ def stability_of(
     }
     masks: list[np.ndarray] = []
     names: list[str] = []
-    with Progress("stability", verbose) as progress:
+    with Progress("stability", verbose, most=n_resamples) as progress:
         try:
             jobs = ((part,) for part in rows)
             working = run_jobs(_select, (machine, table, groups), jobs, n_jobs, machine)

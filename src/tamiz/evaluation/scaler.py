@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.information.columns import safe_units
 from tamiz.validation import TOO_LARGE, check_features, check_names, check_X, names_for
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _SKEW, _KURTOSIS = 1.0, 6.0
 
 
-class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Mean 0 and variance 1 for every feature, after :math:`\operatorname{asinh}` for some.
 
     A feature with skewness beyond ±1 or kurtosis above 6, such as an income, a count or an
@@ -125,7 +126,7 @@ def _has_three(column: np.ndarray) -> bool:
     return bool(((column != low) & (column != high)).any())
 
 
-class CovariateAdjuster(TransformerMixin, BaseEstimator):
+class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
     r"""Features without what covariates say about them: residuals of a linear fit.
 
     Each feature is regressed, with an intercept, on the covariates (age, batch, ...) of the samples

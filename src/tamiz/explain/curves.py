@@ -240,7 +240,7 @@ def partial_dependence(
         what = f"The curves of {len(table):,} rows for {len(wanted):,} features"
         require_memory(8 * len(table) * points, what, _REMEDY)
     mean, each = [], []
-    with Progress("partial dependence", verbose) as progress:
+    with Progress("partial dependence", verbose, most=len(wanted)) as progress:
         for j, grid in zip(wanted, grids, strict=True):
             if individual:
                 each.append(decisions.each(np.array([j]), grid[:, None]))

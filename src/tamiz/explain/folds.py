@@ -298,7 +298,7 @@ def measured(work: Shuffling | LeavingOut) -> tuple[np.ndarray, np.ndarray]:
     setting = work.setting
     jobs = list(work.jobs())
     found: list[Any] = []
-    with Progress(work.label, setting.verbose) as progress:
+    with Progress(work.label, setting.verbose, most=len(jobs)) as progress:
         for one in run_jobs(
             type(work).__call__, work, jobs, setting.n_jobs, setting.judge.estimator
         ):

@@ -33,6 +33,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from tamiz.base import Selector, Stopwatch
+from tamiz.callbacks import TakesCallbacks
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
 from tamiz.validation import as_vector, check_X, depth_of_caller, refused, unchanged_on_error
@@ -95,7 +96,7 @@ class Expression(NamedTuple):
         return np.clip(values, -_LARGEST, _LARGEST)
 
 
-class GrammarFeatures(TransformerMixin, BaseEstimator):
+class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
     """Grow features from the columns by a grammar and keep those that a filter chooses.
 
     Products, ratios, powers and indicators of columns, and of each other, are tried; QPFS or mRMR

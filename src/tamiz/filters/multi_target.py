@@ -29,7 +29,13 @@ from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.filters.information.relevance import MaxRel
 from tamiz.routing import refuse_unrequested, router_of, wants
-from tamiz.validation import as_numpy, check_sample_weight, check_targets, unchanged_on_error
+from tamiz.validation import (
+    as_numpy,
+    check_sample_weight,
+    check_targets,
+    depth_of_caller,
+    unchanged_on_error,
+)
 
 
 class MultiTarget(Selector):
@@ -150,7 +156,7 @@ class MultiTarget(Selector):
                 f"y has {varies.count(False)} target(s) with one value only, first {first!r}; "
                 "they are left out.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
         # where none varies, the selector has the sentence
         taken = varies if any(varies) else [True] * len(varies)

@@ -67,6 +67,7 @@ from tamiz.validation import (
     check_classes,
     check_regression_target,
     check_X,
+    depth_of_caller,
     refuse_duplicate_names,
     unchanged_on_error,
     warn_of_quantity,
@@ -238,7 +239,7 @@ class ReliefBase(Filter):
                 "neighbours of such samples, though they may be misses of others. Merge rare "
                 "classes, or leave them out.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
 
     def _sample(self, usable: np.ndarray, n: int, random: np.random.RandomState) -> np.ndarray:

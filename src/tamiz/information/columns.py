@@ -20,6 +20,7 @@ from sklearn.utils.validation import validate_data
 from tamiz.validation import (
     as_numpy,
     check_X,
+    depth_of_caller,
     has_sparse_columns,
     refuse_complex,
     refuse_duplicate_names,
@@ -209,7 +210,7 @@ def _warn_of_numbers_as_text(values: Any, called: str) -> None:
             "different text is taken as a category. Turn it into numbers if it is a measurement, "
             "for instance with pandas.to_numeric.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=depth_of_caller(),
         )
 
 
@@ -344,7 +345,7 @@ def _codes(
             f"No value of {called} of X is a category that fit saw (here {present[0]!r}, there "
             f"{known[0]!r}); all count as missing. Pass values of the same kind.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_caller(),
         )
     return codes, known
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.information.columns import read_columns
 from tamiz.information.cuts import find_cuts
 from tamiz.information.encoding import BINNING, DISCRETE, METHODS, dense_blocks
@@ -16,7 +17,7 @@ from tamiz.information.weighted import exact_weights
 from tamiz.validation import check_classes, check_counted_rows, checked, one_of
 
 
-class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Discretiser(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Replace continuous values by the numbers of bins.
 
     A value x of a column gets the number of the column's cuts that are less than x, so that bins

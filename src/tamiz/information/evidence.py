@@ -33,6 +33,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import frames
 from tamiz.information.discretiser import Discretiser
 from tamiz.information.encoding import BINNING
@@ -103,7 +104,7 @@ def divergence(counts: np.ndarray, smoothing: float) -> float:
     return float(np.sum((part[:, 1] - part[:, 0]) * weights_of_evidence(counts, smoothing)))
 
 
-class WeightOfEvidence(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Replace every value by the weight of evidence of its bin.
 
     Parameters

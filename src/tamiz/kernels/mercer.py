@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.mapped import as_kernel
-from tamiz.validation import TOO_LARGE, checked, integer_from, real_number
+from tamiz.validation import TOO_LARGE, checked, depth_of_caller, integer_from, real_number
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -145,6 +145,6 @@ def warn_if_indefinite(
             "optimisation problem is not convex; other parameters (for Sigmoid a smaller gamma) "
             "or another kernel would help.",
             IndefiniteKernelWarning,
-            stacklevel=2,
+            stacklevel=depth_of_caller(),
         )
     return found

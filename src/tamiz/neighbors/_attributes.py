@@ -14,6 +14,7 @@ from tamiz.validation import (
     IMPUTE,
     MissingValuesError,
     check_frame,
+    depth_of_caller,
     refuse_duplicate_names,
     values_by_name,
 )
@@ -116,7 +117,7 @@ def _as_codes(levels: np.ndarray, known: np.ndarray, called: str) -> np.ndarray:
                 f"No value of {called} of X is a category that fit saw (here {here!r}, there "
                 f"{there!r}); all differ from those. Pass values of the same kind.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=depth_of_caller(),
             )
     return codes
 

@@ -145,7 +145,7 @@ def choose_k(
     candidates = _ks_among(ks, min(len(train) for train, _ in splits))
     model.set_params(n_neighbors=int(candidates[-1]))
     errors, interrupted = [], False
-    with Progress("choose_k", verbose) as progress:
+    with Progress("choose_k", verbose, most=len(splits)) as progress:
         try:
             for done, (train, judged) in enumerate(splits):
                 errors.append(_errors(model, X, y, train, _rows(X, judged), y[judged], candidates))

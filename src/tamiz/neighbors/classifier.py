@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.information.encoding import BINNING
 from tamiz.neighbors._attributes import (
@@ -178,7 +179,7 @@ class Voters(NamedTuple):
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
 
 
-class KNNClassifier(Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
+class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
     r"""Classification by the k nearest training samples.
 
     A sample gets the class that most of its ``n_neighbors`` nearest training samples have. Nothing

@@ -261,6 +261,8 @@ class Encoder:
             raise TypeError(f"{where} is a {key}, a kind of {kind.__base__} that cannot be saved.")
         state = {}
         for name, part in sorted(_compiled.kept(key, attributes(value)).items()):
+            if name == CALLBACKS:  # they follow fits, and are no part of what was learned
+                continue
             check_attribute(kind, name, where)
             state[name] = self.encode(part, f"{where}.{name}", depth)
         return self._add("object", key, state, *items)
@@ -305,6 +307,10 @@ def _remedy(kind: type) -> str:
             "and searches; this class is not among them."
         )
     return " If it is your own class, pass allow=[the class] to tamiz.save and to tamiz.load."
+
+
+#: Where estimators, also scikit-learn's, keep their callbacks.
+CALLBACKS = "_skl_callbacks"
 
 
 def attributes(value: Any) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 Nothing appears before two seconds have passed (unless the work begins with a piece of unknown
 length), when ``verbose`` is false, or when standard error is not a terminal (unless ``verbose`` is
 2 or more).
+
+Whoever wants to know of it without looking at a terminal is a :class:`Listener`
+(:mod:`tamiz.callbacks` has one for callbacks of scikit-learn's kind).
 """
 
 from __future__ import annotations
@@ -10,6 +13,25 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Protocol
+
+
+class Listener(Protocol):
+    """Follows the loops of one caller, and may end them."""
+
+    def begin(self, label: str, most: int | None) -> bool:
+        """A loop of at most so many steps begins; whether this listener follows it."""
+
+    def step(self, message: str) -> None:
+        """A step of the loop is done. May raise KeyboardInterrupt, as Ctrl-C would, or an error."""
+
+    def end(self, *, failed: bool) -> None:
+        """The loop has ended, by an exception or as it should."""
+
+
+#: Who listens to the loops that begin here; None is nobody. Threads and processes have their own.
+listener: ContextVar[Listener | None] = ContextVar("tamiz_listener", default=None)
 
 
 def printable(text: str) -> str:
@@ -40,6 +62,8 @@ class Progress:
         0 is silent, 1 shows the line on terminals, 2 also elsewhere (one line per update).
     delay : float, default=2.0
         Seconds before the first line appears.
+    most : int, optional
+        The largest number of updates, if it is known.
 
     Examples
     --------
@@ -47,18 +71,33 @@ class Progress:
     ...     progress.update("half-way")
     """
 
-    def __init__(self, label: str, verbose: bool | int = 0, delay: float = 2.0):
+    def __init__(
+        self,
+        label: str,
+        verbose: bool | int = 0,
+        delay: float = 2.0,
+        *,
+        most: int | None = None,
+    ):
         self.label = label
+        self.most = most
+        self._follower: Listener | None = None
         self.verbose = int(verbose)
         self.delay = delay
         self._started = self._last = time.perf_counter()
         self._width = 0
 
     def __enter__(self) -> Progress:
+        found = listener.get()
+        if found is not None and found.begin(self.label, self.most):
+            self._follower = found
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close()
+        follower, self._follower = self._follower, None
+        if follower is not None:
+            follower.end(failed=kind is not None)
 
     def begin(self, message: str) -> None:
         """Show ``message`` at once: it may take long until there is something to update."""
@@ -66,7 +105,12 @@ class Progress:
             self._show(message, time.perf_counter())
 
     def update(self, message: str) -> None:
-        """Show ``message``, at most ten times a second."""
+        """A step is done: show ``message``, at most ten times a second.
+
+        Where a listener wants the loop to end, this raises what Ctrl-C would.
+        """
+        if self._follower is not None:
+            self._follower.step(message)
         now = time.perf_counter()
         if not self.verbose or now - self._started < self.delay or now - self._last < 0.1:
             return

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.search._records import better, plot_annealing
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator
+from tamiz.validation import depth_of_caller
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
@@ -297,7 +298,7 @@ class SimulatedAnnealing(SearchSelector):
                 f"SimulatedAnnealing: T1={self.T1} is not below the first temperature, {T0:.3g} by "
                 f"T0='auto'; the search ends at {0.5 * T0:.3g}. Choose a lower T1, or give T0.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         return T0, min(T1, 0.5 * T0), m
 

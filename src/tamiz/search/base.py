@@ -56,6 +56,7 @@ from tamiz.validation import (
     check_sample_weight,
     check_units,
     check_X,
+    depth_of_caller,
     fittable,
     refuse_no_jobs,
     unchanged_on_error,
@@ -236,7 +237,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         if self.criterion is None and self.support_.any():
             table = in_double(given) if self._in_frames else X
             self._fit_last_machine(seeded(clone(estimator), seed), table, y, weight)
-        evaluator.warn_failures(stacklevel=4)
+        evaluator.warn_failures()
 
     def _fit_last_machine(self, machine: Any, X: Any, y: Any, weight: Any) -> None:
         """Fit the estimator to the selected features; a failure must not cost the search."""
@@ -254,7 +255,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 f"features of all samples ({type(error).__name__}: {error}); the selection is "
                 "kept, but there is nothing to predict with.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
 
     def _check_data(
@@ -400,7 +401,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 f"the search was cut short; the {found} selected are a part of a larger subset, "
                 "and their score is not known.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         why = "interrupted" if status == "interrupted" else "out of time"
         other = "" if size in (None, found) else f" It has {found} features instead of {size}."
@@ -408,7 +409,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             f"{name}: {why} after {evaluator.n_evaluations:,} subsets; the best so far is kept."
             f"{other}",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=depth_of_caller(),
         )
 
     def plot(self, ax: Any = None) -> Any:

@@ -240,7 +240,7 @@ class BranchAndBound(SearchSelector):
                 f"BranchAndBound: removing features raised the criterion {tree.n_violations} "
                 "times; it is not monotone, and the subset found may not be the best.",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
 
     def _warn_of_time(self) -> None:

@@ -27,7 +27,7 @@ from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import FarJudge, Judge, judged, judged_far
-from tamiz.validation import Units
+from tamiz.validation import Units, depth_of_caller
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,14 +234,14 @@ class Evaluator:
             )
         )
 
-    def warn_failures(self, stacklevel: int) -> None:
+    def warn_failures(self) -> None:
         """Say how many subsets could not be judged, and why the first could not."""
         if self._failed:
             warnings.warn(
                 f"{len(self._failed)} of {self.n_evaluations} subsets could not be judged and "
                 f"count as the worst; the first failure was: {self._failed[0]}",
                 RuntimeWarning,
-                stacklevel=stacklevel,
+                stacklevel=depth_of_caller(),
             )
 
     # ------------------------------------------------------------------ the work

@@ -98,7 +98,7 @@ def solve_perceptron(
     anchor = None
     status, epoch = "limit", 0
     try:
-        with Progress("perceptron", verbose) as progress:
+        with Progress("perceptron", verbose, most=max_iter) as progress:
             for epoch in range(1, max_iter + 1):
                 before = run.mistakes
                 run.take(given if draw is None else draw())

@@ -136,7 +136,7 @@ def subgradient_descent(
     best, least = beta, np.inf
     status, done = "limit", 0
     try:
-        with Progress("subgradient descent", verbose) as progress:
+        with Progress("subgradient descent", verbose, most=n_iter) as progress:
             for t in range(1, n_iter + 1):
                 value, v = f_and_subgradient(beta)
                 with np.errstate(over="ignore", invalid="ignore"):

@@ -51,6 +51,7 @@ from tamiz.validation import (
     by_keyword,
     check_class_weight,
     check_penalties,
+    depth_of_caller,
     unchanged_on_error,
 )
 
@@ -221,7 +222,7 @@ class BudgetSVC(KernelClassifier):
             f"more frequent class everywhere takes a slack of {enough:.6g}. Choose a smaller "
             "budget.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=depth_of_caller(),
         )
 
     def _gram_matrix(self, X: Any, largest: float) -> QMatrix:

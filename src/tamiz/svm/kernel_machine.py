@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.kernels import (
     KERNEL_NAMES,
@@ -35,6 +36,7 @@ from tamiz.validation import (
     check_squares,
     check_symmetric,
     check_X,
+    depth_of_caller,
     far_point,
     refuse_text_rows,
     require_samples,
@@ -69,7 +71,7 @@ class KernelExpansion(NamedTuple):
     centre: np.ndarray | None = None  # None: the origin
 
 
-class KernelMachine(Evidence, MachinePlot, BaseEstimator):
+class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
     """Base of the estimators whose decision function is a kernel expansion.
 
     A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
@@ -360,4 +362,6 @@ def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol:
         count = sum(s is status for s in statuses)
         if count:
             who = "the solver" if len(statuses) == 1 else f"{count} of {len(statuses)} solvers"
-            warnings.warn(f"{name}: {who} {sentence}.", ConvergenceWarning, stacklevel=5)
+            warnings.warn(
+                f"{name}: {who} {sentence}.", ConvergenceWarning, stacklevel=depth_of_caller()
+            )

@@ -29,6 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.memory import dense_copy
@@ -63,7 +64,7 @@ def weights_in_use(machine: Any) -> dict[str, Any]:
     return {"features with a weight": f"{used:,} of {coef.shape[1]:,}"}
 
 
-class LinearDecision(Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
+class LinearDecision(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
     """Base of classifiers that decide by ``coef_ @ x + intercept_``."""
 
     coef_: np.ndarray

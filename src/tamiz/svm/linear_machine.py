@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, axes, frames
 from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
@@ -190,7 +191,7 @@ class LinearPath(NamedTuple):
         return ax
 
 
-class LossAndPenalty(Evidence, BaseEstimator, metaclass=ABCMeta):
+class LossAndPenalty(TakesCallbacks, Evidence, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regression share; they say which losses there are."""
 
     C: float

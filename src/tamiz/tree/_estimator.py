@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, importance_table
 from tamiz.pictures import codes_of, outer_legend, plane_of, row_of, without_name_warnings
 from tamiz.runtime.threads import limit_threads
@@ -91,7 +92,7 @@ _STYLES: dict[str, Callable[[Tree, Wording], Any]] = {
 }
 
 
-class TreeEstimator(Evidence, BaseEstimator):
+class TreeEstimator(TakesCallbacks, Evidence, BaseEstimator):
     """Base class of the tree estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = GROWTH_CONSTRAINTS

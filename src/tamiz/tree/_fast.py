@@ -35,7 +35,7 @@ from tamiz.tree.impurity import (
     weigh,
 )
 from tamiz.tree.splits import NumericSplit
-from tamiz.validation import is_inner_fit
+from tamiz.validation import depth_of_caller, is_inner_fit
 
 #: Splits between two looks at the clock and at Ctrl-C.
 _STEPS = 256
@@ -78,7 +78,7 @@ def grow_fast(
         except KeyboardInterrupt:
             if is_inner_fit():
                 raise
-            warnings.warn(INTERRUPTED, UserWarning, stacklevel=2)
+            warnings.warn(INTERRUPTED, UserWarning, stacklevel=depth_of_caller())
             if side_by_side:
                 n_nodes = _reached(nodes)
                 order = line_up(nodes, n_nodes)

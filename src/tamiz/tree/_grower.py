@@ -27,7 +27,7 @@ from tamiz.tree._splitting import (
 )
 from tamiz.tree.impurity import MISSING, ROW, Criterion
 from tamiz.tree.splits import LEFT, NominalSplit, NumericSplit, Split, Surrogate
-from tamiz.validation import is_inner_fit
+from tamiz.validation import depth_of_caller, is_inner_fit
 
 #: Cells of a node from which on features are dealt to threads.
 _CELLS = 50_000
@@ -118,7 +118,7 @@ class Grower:
                 if is_inner_fit():
                     raise
                 self._mend()
-                warnings.warn(INTERRUPTED, UserWarning, stacklevel=2)
+                warnings.warn(INTERRUPTED, UserWarning, stacklevel=depth_of_caller())
         return self._collect()
 
     def _make(self, begin: int, end: int, depth: int) -> tuple[float, float]:

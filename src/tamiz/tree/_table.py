@@ -10,7 +10,7 @@ import numpy as np
 
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.runtime.memory import dense_copy
-from tamiz.validation import ordered_categories
+from tamiz.validation import depth_of_caller, ordered_categories
 
 #: What to do about a sparse table whose dense copy is too large.
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."
@@ -97,7 +97,7 @@ def read_table(
                 f"{columns.categories[j].tolist()[0]!r}); none of them can be asked for. Pass "
                 "values of the same kind.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
     return table
 

@@ -30,6 +30,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads
@@ -74,7 +75,7 @@ class BoostingRules(NamedTuple):
         )
 
 
-class _BoostedTrees(TreesInNotebooks, BaseEstimator):
+class _BoostedTrees(TakesCallbacks, TreesInNotebooks, BaseEstimator):
     """What boosting of classes and of numbers share."""
 
     _parameter_constraints: dict[str, list[Any]] = {

@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, importance_table
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
@@ -59,7 +60,9 @@ class TreesInNotebooks(Evidence):
         return found + importance_table(self.feature_importances_, names)
 
 
-class ForestClassifier(TreesInNotebooks, ClassifierMixin, ClassifierPlot, BaseEstimator):
+class ForestClassifier(
+    TakesCallbacks, TreesInNotebooks, ClassifierMixin, ClassifierPlot, BaseEstimator
+):
     """Random forest on features cut into at most 64 bins.
 
     Parameters

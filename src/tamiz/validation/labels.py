@@ -19,6 +19,7 @@ from tamiz.validation.frames import (
     refuse_complex,
     refuse_duplicate_names,
 )
+from tamiz.validation.parameters import depth_of_caller
 
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
@@ -127,7 +128,7 @@ def guess_task(y: np.ndarray) -> str:
     levels = np.unique(y)
     task = task_of(levels, len(y))
     if task == "regression" and (words := taken_as_numbers("y", levels, len(y))):
-        warnings.warn(words, UserWarning, stacklevel=3)
+        warnings.warn(words, UserWarning, stacklevel=depth_of_caller())
     return task
 
 
@@ -170,7 +171,7 @@ def warn_of_quantity(labels: Labels, remedy: str) -> None:
             f"y holds {n_classes} different integers in {n} samples, and each is taken as a "
             f"class. If y is a numeric target, {remedy}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=depth_of_caller(),
         )
 
 

@@ -42,6 +42,7 @@ from tamiz.validation import (
     check_resume,
     check_target,
     check_X,
+    depth_of_caller,
     names_for,
     refuse_duplicate_names,
     refuse_missing,
@@ -294,7 +295,7 @@ class Knockoffs(Selector):
         journal = open_journal(self, seed, table.X, y, leave_out=readings)
         try:
             seed = seed if journal is None else int(journal.facts["seed"])
-            with Progress("Knockoffs", self.verbose) as progress:
+            with Progress("Knockoffs", self.verbose, most=1 + self.n_draws) as progress:
                 progress.update("correlations")
                 units = safe_units(np.abs(part.X).max(axis=0))
                 source = self._source(part, units, kept, np.random.default_rng([seed, 0]))
@@ -330,7 +331,7 @@ class Knockoffs(Selector):
             notes=notes,
         )
         if self.message_:
-            warnings.warn(self.message_, UserWarning, stacklevel=4)
+            warnings.warn(self.message_, UserWarning, stacklevel=depth_of_caller())
 
     # ------------------------------------------------------------------ parts of a fit
 
@@ -376,7 +377,7 @@ class Knockoffs(Selector):
                 f"{'; '.join(shown[:5])}{more}. Nobody can tell them apart: the first of them "
                 "stands for the others, which take no part and are not selected.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         return np.array([j for j in range(p) if j not in again], dtype=np.intp)
 
@@ -417,7 +418,7 @@ class Knockoffs(Selector):
                 f"and may be above fdr. With fewer than {needed:,} samples, pass covariance= if it "
                 "is known, and look at quality_.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         made = KnockoffTable(
             table._replace(X=table.X / units),
@@ -444,7 +445,7 @@ class Knockoffs(Selector):
             f"{quality.expected_largest:.2g}. The rate of false discoveries may be far above "
             f"fdr.{others}",
             UserWarning,
-            stacklevel=5,
+            stacklevel=depth_of_caller(),
         )
 
     def _draw_all(
@@ -472,7 +473,7 @@ class Knockoffs(Selector):
             warnings.warn(
                 f"stopped after {len(found)} of {self.n_draws} draws, which decide.",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         return found
 

@@ -78,6 +78,7 @@ from tamiz.validation import (
     check_squares,
     check_units,
     check_X,
+    depth_of_caller,
     far_level,
     far_point,
     group_codes,
@@ -465,7 +466,7 @@ class HoldOutSVM(LastMachineLearner):
                 f"them takes {megabytes:.0f} MB; up to three are held at once. Take a random part "
                 "of the samples if memory is short.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
         return check_grid(self.tune, self.kernel) if wanted(self.tune) else None
 
@@ -508,7 +509,7 @@ class HoldOutSVM(LastMachineLearner):
                 f"HoldOutSVM: no feature has a p-value of {self.prefilter_level:g} or less; the "
                 "one with the least is kept. Raise prefilter_level, or leave prefilter out.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
             passed[by_value[0]] = True
         inside = [units.members[k] for k in np.flatnonzero(passed)]
@@ -643,14 +644,14 @@ class HoldOutSVM(LastMachineLearner):
                 if wanted(self.tune):
                     text += f" {len(self.tuning_)} candidates of tune were tried."
             text = f"HoldOutSVM: interrupted; {text}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+            warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
         if judge.n_early:
             text = (
                 f"HoldOutSVM: {judge.n_early} of {judge.n_fits} machines stopped before the "
                 "tolerance was reached; scale the features (sklearn.preprocessing.StandardScaler), "
                 "or lower C."
             )
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+            warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
 
 
 def _warn_of_constants(X: np.ndarray) -> None:
@@ -659,5 +660,5 @@ def _warn_of_constants(X: np.ndarray) -> None:
             "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
             "ranking is a matter of chance.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=depth_of_caller(),
         )

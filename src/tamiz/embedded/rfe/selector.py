@@ -431,7 +431,8 @@ class SVMRFE(LastMachineLearner):
             else:
                 splits = splits_of(self.cv, X, y, data.target, used, self.random_state, *beside)
         self._forget_earlier_fit()
-        with Progress("SVMRFE", self.verbose) as progress:
+        most = len(sizes_of(setup)) - 1 + len(splits or ())
+        with Progress("SVMRFE", self.verbose, most=most) as progress:
             run = self._eliminate(setup, data, n_wanted, splits, progress, store)
             excess = run.machines.excess
             n_units = run.n_kept if splits is None and run.wanted is not None else None

@@ -32,6 +32,7 @@ from tamiz.validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    depth_of_caller,
     inner_fit,
     number_to_drop,
     unchanged_on_error,
@@ -242,7 +243,7 @@ class ScalingSelector(LastMachineLearner):
                 "the tolerance, so that objective and factors are less exact than they look; "
                 "scale the features (sklearn.preprocessing.StandardScaler), or lower C.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
         if self.status_ == "converged":
             return
@@ -253,7 +254,7 @@ class ScalingSelector(LastMachineLearner):
                 f"a descent reached max_iter={self.max_iter} before the objective settled; raise "
                 "max_iter or tol, or scale the features (sklearn.preprocessing.StandardScaler)."
             )
-        warnings.warn(f"{name}: {text}", ConvergenceWarning, stacklevel=5)
+        warnings.warn(f"{name}: {text}", ConvergenceWarning, stacklevel=depth_of_caller())
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):

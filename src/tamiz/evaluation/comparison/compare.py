@@ -337,7 +337,8 @@ def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
         if journal.facts["seed"] != setting.seed:  # of the run that began it
             setting = _with_seed(setting, given, int(journal.facts["seed"]))
     try:
-        with Progress("compare", given.verbose) as progress:
+        units = len(setting.selectors) * (len(setting.parts) + bool(given.apparent))
+        with Progress("compare", given.verbose, most=units) as progress:
             runner = Runner(
                 setting,
                 n_jobs=given.n_jobs,

@@ -217,7 +217,7 @@ class _Shuffles:
             (shuffle_within(self.blocks, labels, np.random.default_rng([self.work.seed, k])),)
             for k in range(begun, self.wanted)
         )
-        with Progress("permutation test", verbose) as progress:
+        with Progress("permutation test", verbose, most=self.wanted) as progress:
             try:
                 for value in run_jobs(_Work.score, self.work, shuffles, n_jobs, self.work.machine):
                     self.permuted.append(value)

@@ -235,7 +235,7 @@ def tune(
         if checkpoint is not None:
             journal = Journal(checkpoint, plain.identity(cells.full, scoring), resume=resume)
         try:
-            with Progress("tuning", verbose) as progress:
+            with Progress("tuning", verbose, most=len(cells.cells) * len(splits)) as progress:
                 board = Board(cells.cells, len(splits), journal, progress)
                 run_cells(board, plain, cells.full, quick, n_jobs)
         finally:
