@@ -109,13 +109,13 @@ def test_failures():
         assert [np.isfinite(e.value) for e in found] == [True, False, False]
         assert found[1].value == -np.inf
         with pytest.warns(RuntimeWarning, match="2 of 3 subsets could not be judged.*cannot judge"):
-            own.warn_failures(stacklevel=2)
+            own.warn_failures()
 
 
 def test_no_failure_no_warning(recwarn):
     own = evaluator(Counting(), failures="worst")
     own.one(subset(0))
-    own.warn_failures(stacklevel=2)
+    own.warn_failures()
     assert not recwarn.list
 
 
