@@ -30,8 +30,8 @@ y = np.where(np.asarray(loans.y).astype(str) == "1", "default", "repaid")
 train, test, labels, answers = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
 
 # %%
-# Words become columns, and gaps are filled, with a mark where one was. A single tree needs neither:
-# it asks whether a word is in a set, and sends what is missing down a branch of its own.
+# Words become indicators, and missing values are filled, with an indicator of where they were. A
+# single tree needs neither: it asks whether a word is in a set, and a rule may name missing values.
 numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
 words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop="first"))
 columns = make_column_transformer(

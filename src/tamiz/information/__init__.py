@@ -17,11 +17,13 @@ from tamiz.information.measures import (
     symmetrical_uncertainty,
     symmetrical_uncertainty_matrix,
 )
+from tamiz.information.packed_table import PackedTable, pack_table
 from tamiz.information.packing import joint_codes
 
 __all__ = [
     "Codes",
     "Discretiser",
+    "PackedTable",
     "WeightOfEvidence",
     "conditional_mutual_information",
     "contingency_table",
@@ -32,6 +34,7 @@ __all__ = [
     "joint_codes",
     "mutual_information",
     "mutual_information_matrix",
+    "pack_table",
     "symmetrical_uncertainty",
     "symmetrical_uncertainty_matrix",
 ]

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.information.codes import Codes, DiscreteColumns
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.information.cuts import find_cuts
+from tamiz.information.packed_table import PackedTable
 from tamiz.information.packing import MISSING, apply_cuts, code_small_integers
 from tamiz.information.weighted import WeightedCodes, exact_weights
 from tamiz.runtime.threads import run_tiles
@@ -70,8 +71,9 @@ def encode(
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        The table. NaN and null are missing values.
+    X : array, sparse matrix, data frame or PackedTable of shape (n_samples, n_features)
+        The table. NaN and null are missing values. The columns of a :class:`PackedTable` are coded
+        already, and the parameters that say how mean nothing.
     bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
         How to cut continuous columns (see :func:`tamiz.information.discretise`); None if all
         columns are discrete already.
@@ -106,6 +108,8 @@ def encode(
     >>> codes.n_levels
     array([4, 4, 4])
     """
+    if isinstance(X, PackedTable):
+        return _packed_codes(X, categorical_features, sample_weight, estimator)
     columns = read_columns(X, categorical_features, estimator=estimator)
     table = columns.X
     n, p = table.shape
@@ -152,6 +156,24 @@ def encode(
         codes.varies[alone] = _differ(table[:, alone])
     if estimator is not None:
         warn_of_identifiers(codes, columns.called)
+    return codes
+
+
+def _packed_codes(X: PackedTable, categorical: Any, sample_weight: Any, estimator: Any) -> Codes:
+    """The columns of a file, recorded by an estimator like those of a table."""
+    for name, value in (("sample_weight", sample_weight), ("categorical_features", categorical)):
+        if value is not None:
+            raise ValueError(
+                f"{name} cannot be used with a packed table, whose columns are coded and counted "
+                "as they are in the file."
+            )
+    codes = X.as_codes()
+    if estimator is not None:
+        vars(estimator).pop("feature_names_in_", None)
+        estimator.n_features_in_ = codes.n_features
+        if X.names is not None:
+            estimator.feature_names_in_ = np.array(X.names, dtype=object)
+        warn_of_identifiers(codes, lambda j: f"column {j}" if X.names is None else X.names[j])
     return codes
 
 

@@ -19,6 +19,7 @@ from tamiz.runtime.threads import run_tiles
 MISSING = 255
 
 _HEIGHT, _WIDTH = 64, 256
+_FEW_COLUMNS = 64
 
 
 class Group(NamedTuple):
@@ -291,20 +292,41 @@ def _code_cut(x, cut, codes):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def code_small_integers(start, stop, X, out, understood):  # type: ignore[no-untyped-def]
-    """Codes of columns that hold integers within a range of 250; others are marked."""
+    """Codes of columns that hold integers within a range of 250; others are marked.
+
+    ``X`` goes by rows and ``out`` by columns, so a few columns are walked row by row, and small
+    tiles are turned.
+    """
     n = X.shape[0]
-    for j in range(start, stop):
-        low, high = np.inf, -np.inf
-        whole = True
+    low, high = np.empty(_FEW_COLUMNS), np.empty(_FEW_COLUMNS)
+    whole = np.empty(_FEW_COLUMNS, dtype=np.bool_)
+    tile = np.empty((_HEIGHT, _FEW_COLUMNS), dtype=np.uint8)
+    for j0 in range(start, stop, _FEW_COLUMNS):
+        width = min(_FEW_COLUMNS, stop - j0)
+        low[:], high[:], whole[:] = np.inf, -np.inf, True
         for i in range(n):
-            x = X[i, j]
-            if x == x:
-                if x != np.floor(x):
-                    whole = False
-                    break
-                low, high = min(low, x), max(high, x)
-        understood[j] = whole and not high - low > 250.0
-        if understood[j]:
-            for i in range(n):
-                x = X[i, j]
-                out[j, i] = MISSING if x != x else np.uint8(x - low)
+            _widen(X[i, j0 : j0 + width], low, high, whole)
+        for j in range(width):
+            understood[j0 + j] = whole[j] and not high[j] - low[j] > 250.0
+            if not understood[j0 + j]:
+                low[j] = np.nan
+        for i0 in range(0, n, _HEIGHT):
+            height = min(_HEIGHT, n - i0)
+            for i in range(height):
+                x = X[i0 + i, j0 : j0 + width]
+                for j in range(width):
+                    tile[i, j] = MISSING if not x[j] - low[j] >= 0.0 else np.uint8(x[j] - low[j])
+            for j in range(width):
+                if understood[j0 + j]:
+                    for i in range(height):
+                        out[j0 + j, i0 + i] = tile[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _widen(x: Any, low: Any, high: Any, whole: Any) -> None:
+    """Take the values of a row into the ranges of the columns."""
+    for j in range(len(x)):
+        if x[j] == x[j]:
+            whole[j] = whole[j] and x[j] == np.floor(x[j])
+            low[j] = min(low[j], x[j])
+            high[j] = max(high[j], x[j])

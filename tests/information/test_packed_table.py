@@ -1,0 +1,232 @@
+"""Wide tables in a file give what the same tables give in memory, and damaged files are refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from tamiz.filters import CFS, CMIM, JMI, MRMR, QPFS, InformationGain, MaxRel
+from tamiz.information import PackedTable, encode, mutual_information_matrix, pack_table
+from tamiz.information.packed_table import MARK
+from tamiz.validation import DamagedFileError
+
+N, P = 130, 40
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Continuous columns of which some are constant and some lack values."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, N)
+    X = rng.normal(size=(N, P)) + np.where(np.arange(P) % 5 == 0, y[:, None], 0.0)
+    X[:, 3] = 7.0
+    X[rng.random((N, P)) < 0.02] = np.nan
+    return X, y
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "wide.packed"
+
+
+@pytest.mark.parametrize("missing", ["code", "ignore"])
+@pytest.mark.parametrize("block", [1, 7, 100])
+def test_information_equals_that_of_the_table_in_memory(table, path, block, missing):
+    X, y = table
+    memory = encode(X, missing=missing)
+    with pack_table(X, path, missing=missing, block=block) as packed:
+        stored = packed.as_codes()
+        assert packed.shape == X.shape
+        assert stored.n_levels.tolist() == memory.n_levels.tolist()
+        assert stored.varies.tolist() == memory.varies.tolist()
+        for measure in ("entropies", "n_known"):
+            assert (getattr(stored, measure)() == getattr(memory, measure)()).all()
+        assert (stored.relevance(y) == memory.relevance(y)).all()
+        assert (stored.matrix() == memory.matrix()).all()
+        assert (stored.conditional(5, y) == memory.conditional(5, y)).all()
+        whole = np.column_stack([memory.column(j) for j in range(P)])
+        assert (packed.codes(range(P)) == whole).all()
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        MaxRel(5),
+        InformationGain(5, bins="mean_std"),
+        MRMR(5),
+        MRMR(5, scheme="quotient"),
+        MRMR(5, full_ranking=True),
+        JMI(5),
+        CMIM(5),
+        CFS(bins="mean_std"),
+        QPFS(5),
+    ],
+    ids=repr,
+)
+def test_filters_rank_as_they_do_in_memory(table, path, selector):
+    X, y = table
+    with pack_table(X, path, block=9) as packed:
+        stored = selector.fit(packed, y)
+        order, scores = stored.order_.copy(), stored.scores_.copy()
+        memory = selector.fit(X, y)
+    assert order.tolist() == memory.order_.tolist()
+    assert (scores == memory.scores_).all()
+    assert memory.n_features_in_ == P
+
+
+def test_generators_frames_and_sparse_matrices_are_packed(table, path):
+    X, _ = table
+    expected = encode(X).matrix()
+    blocks = (X[:, first : first + 11] for first in range(0, P, 11))
+    with pack_table(blocks, path) as packed:
+        assert (mutual_information_matrix(X) == expected).all()
+        assert (packed.as_codes().matrix() == expected).all()
+        assert packed.names is None
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(P)])
+    with pack_table(frame, path, block=13) as packed:
+        assert (packed.as_codes().matrix() == expected).all()
+        assert packed.names == list(frame)
+    zeros = np.nan_to_num(X)
+    with pack_table(sparse.csr_matrix(zeros), path, block=13) as packed:
+        assert (packed.as_codes().matrix() == encode(zeros).matrix()).all()
+
+
+def test_names_of_a_frame_reach_the_selector(table, path):
+    X, y = table
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(P)])
+    selector = MaxRel(3)
+    with pack_table(frame, path) as packed:
+        assert selector.fit(packed, y).selection_.selected == [
+            frame.columns[j] for j in selector.order_[:3]
+        ]
+    assert list(selector.get_feature_names_out()) == [
+        frame.columns[j] for j in np.sort(selector.order_[:3])
+    ]
+
+
+def test_categories_have_the_levels_of_the_frame(path):
+    frame = pd.DataFrame({"colour": list("rgbrgb"), "size": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]})
+    with pack_table(frame, path, bins=None) as packed:
+        assert packed.n_levels.tolist() == [3, 3]
+        assert packed.codes([0])[:, 0].tolist() == encode(frame, bins=None).column(0).tolist()
+
+
+def test_a_table_that_was_there_stays_if_another_cannot_be_packed(table, path):
+    X, _ = table
+    pack_table(X, path).close()
+    before = path.read_bytes()
+    blocks = iter([X[:, :3], X[:-1, :3]])
+    with pytest.raises(ValueError, match="block of columns that begins at 3; those before have"):
+        pack_table(blocks, path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_bad_tables_are_refused_with_a_sentence(table, path, tmp_path):
+    X, y = table
+    many = np.arange(200.0)[:, None] % 90
+    for bad, message in (
+        (many, "90 levels in column 0"),
+        (iter([]), "X has no columns"),
+        (np.zeros(5), "two dimensions"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            pack_table(bad, path, bins=None)
+    with pytest.raises(ValueError, match="no known value in column 2"):
+        pack_table(np.array([[1.0, 0.0, np.nan], [2.0, 1.0, np.nan]]), path, missing="ignore")
+    with pytest.raises(ValueError, match="must be a positive integer"):
+        pack_table(X, path, block=0)
+    with pytest.raises(ValueError, match="twice"):
+        pack_table((pd.DataFrame({"a": X[:, 0]}) for _ in range(2)), path)
+    with pytest.raises(OSError, match="cannot write"):
+        pack_table(X, tmp_path / "no folder" / "t.packed")
+    with pytest.raises(OSError, match="cannot read"):
+        PackedTable(tmp_path / "nothing.packed")
+    with pack_table(X, path) as packed:
+        with pytest.raises(ValueError, match="sample_weight cannot be used with a packed table"):
+            MRMR(3).fit(packed, y, sample_weight=np.arange(1.0, N + 1))
+        with pytest.raises(ValueError, match="categorical_features cannot be used"):
+            MRMR(3, categorical_features=[0]).fit(packed, y)
+        with pytest.raises(TypeError, match="cannot be taken, nor weighted"):
+            MRMR(3).fit(packed, y, sample_weight=np.arange(float(N)))
+        with pytest.raises(TypeError, match="is no array"):
+            np.asarray(packed)
+        with pytest.raises(TypeError, match="packed table already"):
+            pack_table(packed, path.with_suffix(".copy"))
+        with pytest.raises(ValueError, match="130 rows but y has 129"):
+            MRMR(3).fit(packed, y[:-1])
+    with pytest.raises(ValueError, match="was closed"):
+        packed.codes([0])
+    with pytest.raises(ValueError, match="was closed"):
+        MRMR(3).fit(packed, y)
+
+
+def index_of(data):
+    place, length = np.frombuffer(data[len(MARK) : len(MARK) + 16], "<u8").tolist()
+    return place, json.loads(data[place : place + length])
+
+
+def with_index(data, index):
+    place, _ = index_of(data)
+    text = json.dumps(index).encode()
+    length = len(text).to_bytes(8, "little")
+    return data[: len(MARK) + 8] + length + data[len(MARK) + 16 : place] + text
+
+
+def test_every_index_that_does_not_fit_is_refused(table, path):
+    pack_table(table[0], path, block=7).close()
+    data = path.read_bytes()
+    _, index = index_of(data)
+    place = index["groups"][0][0]
+    changes = [
+        {"n_samples": N + 64},
+        {"n_samples": N - 1},
+        {"n_samples": 2**60},
+        {"n_samples": True},
+        {"n_features": P + 1},
+        {"n_features": -1},
+        {"names": ["a"]},
+        {"names": ["a"] * P},
+        {"names": 5},
+        {"groups": []},
+        {"groups": 3},
+        {"groups": [[place, 65, P]]},
+        {"groups": [[place + 8, 3, P]]},
+        {"groups": [[place, 3, P, 1]]},
+        {"groups": [*index["groups"][:-1], index["groups"][0]]},
+    ]
+    for change in changes:
+        path.write_bytes(with_index(data, {**index, **change}))
+        with pytest.raises(DamagedFileError, match="sound packed table"):
+            print(change, PackedTable(path))
+    path.write_bytes(with_index(data, index))
+    PackedTable(path).close()
+
+
+def test_every_changed_or_missing_byte_is_refused_or_harmless(table, path):
+    """What compiled code counts from the bits stays within its tables, whatever a file says."""
+    X, y = table
+    pack_table(X[:, :12], path, block=5).close()
+    data = path.read_bytes()
+    relevance = encode(X[:, :12]).relevance(y)
+    rng = np.random.default_rng(0)
+    refused = 0
+    for trial in range(300):
+        changed = bytearray(data)
+        if trial % 10 == 0:
+            del changed[int(rng.integers(len(data))) :]
+        else:
+            changed[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        try:
+            with PackedTable(path) as packed:
+                found = packed.as_codes().relevance(y)
+                assert found.shape == relevance.shape
+                assert (found == relevance).all()
+        except DamagedFileError:
+            refused += 1
+    assert refused > 200
