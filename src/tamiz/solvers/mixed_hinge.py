@@ -9,7 +9,8 @@ samples most weights are zero, so the interior point works on the features that 
 certificate over all features says which were missed.
 
 **Coordinate descent on the dual**, for large tables. Where both n and p are in the thousands, the
-systems of :mod:`tamiz.solvers.mixed_interior` cost too much. Without the equality ``sum(c) =
+systems of :mod:`tamiz.solvers.mixed_interior` cost too much. With few features and no more than
+a usual accuracy, some sweeps may do, too. Without the equality ``sum(c) =
 0`` the dual could be descended one sample at a time, at the cost of that sample's non-zero entries:
 ``X'c`` is kept up to date, and since the threshold never lengthens a change, ``||x_i||^2`` bounds
 the curvature. The equality goes into the objective by the method of multipliers,
@@ -21,7 +22,10 @@ the curvature. The equality goes into the objective by the method of multipliers
     \qquad \beta \leftarrow \beta + \sigma \sum_i c_i ,
 
 and ``beta`` tends to the intercept. Samples that sit at a bound with a gradient that holds them
-there are left out for a while.
+there are left out until the others hardly move: then all are looked at again. Most of the time few
+are left, and a sweep over them, with an update of ``beta``, costs next to nothing. What holds a
+sample is a gradient that the next update of ``beta`` cannot turn; otherwise whole classes would
+leave and come back by turns.
 
 References
 ----------
@@ -32,6 +36,8 @@ References
 
 from __future__ import annotations
 
+import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -49,6 +55,7 @@ from tamiz.solvers.mixed_interior import (
     feasible,
     interior,
     polish,
+    soft_threshold,
 )
 
 #: Multiplications of one Newton step beyond which coordinate descent goes first.
@@ -63,6 +70,7 @@ _SHARP = 1e-9
 _MANY, _VERY_MANY = 4, 60
 _NEAR = 0.7  # fraction of the threshold: features above it may pass the threshold next time
 _FIRST_SWEEPS = 2000
+_WORTH = 0.5  # sweeps for each unknown of a cheap Newton system that are tried before it
 _ROUNDING = 1e-13
 
 
@@ -73,10 +81,15 @@ def solve_penalised(
     max_iter: int,
     progress: Progress,
     start: np.ndarray | None = None,
+    to_rounding: bool = True,
 ) -> Certified:
-    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby."""
+    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby.
+
+    Where Newton steps are cheap the solution is exact up to rounding. Without ``to_rounding`` it
+    need not be, and descent on the dual may be quicker.
+    """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # beyond float64: stalled
-        return _solve_penalised(problem, tol, max_iter, progress, start)
+        return _solve_penalised(problem, tol, max_iter, progress, start, to_rounding)
 
 
 def _solve_penalised(
@@ -85,18 +98,19 @@ def _solve_penalised(
     max_iter: int,
     progress: Progress,
     start: np.ndarray | None,
+    to_rounding: bool,
 ) -> Certified:
     X, y, C = problem.X, problem.y, problem.C
     counted = C > 0
     if not counted.all():  # a class of weight zero
-        return _without_free_samples(problem, counted, tol, max_iter, progress, start)
+        return _without_free_samples(problem, counted, tol, max_iter, progress, start, to_rounding)
     intercept = problem.intercept(np.zeros(len(y)))
     idle = problem.losses(np.full(len(y), intercept))  # the losses without weights
     if idle == 0.0:  # one class, or a tube around every target
         w = np.zeros(X.shape[1])
         return Certified(np.zeros(len(y)), w, intercept, w, 0.0, 0.0)
     if X.shape[1]:
-        found = _minimise(problem, tol, max_iter, progress, start)
+        found = _minimise(problem, tol, max_iter, progress, start, to_rounding)
     else:
         found = certify(problem, C)
     if found.objective >= idle * (1.0 - _ROUNDING):  # weights that gain nothing are rounding
@@ -118,6 +132,7 @@ def _minimise(
     max_iter: int,
     progress: Progress,
     start: np.ndarray | None,
+    to_rounding: bool,
 ) -> Certified:
     """Choose the method; every sample has a penalty and both classes are there."""
     X = problem.X
@@ -125,15 +140,19 @@ def _minimise(
     size = float(min(n, p))
     work = n * p * size * _filled(X) + size**3 / 3.0
     most = _MAX_NEWTON_WORK_SPARSE if sparse.issparse(X) else _MAX_NEWTON_WORK
-    if work <= most and size <= _LARGEST_SYSTEM:
-        with one_blas_thread():  # BLAS threads would busy-wait between the calls
-            return _solve_interior(problem, tol, max_iter, progress, start)
     systems = size <= _LARGEST_SYSTEM
-    sweeps = min(max_iter, _FIRST_SWEEPS) if systems else max_iter
-    best = descend(problem, tol, sweeps, progress, start)
-    if best.status != "max_iter" or not systems or max_iter <= _FIRST_SWEEPS:
-        return best
-    found = _solve_interior(problem, tol, max_iter - best.n_iter, progress, best.c)
+    cheap = systems and work <= most
+    first = _FIRST_SWEEPS
+    if cheap:
+        first = 0 if to_rounding or p > n else int(_WORTH * size)
+    sweeps = min(max_iter, first) if systems else max_iter
+    with one_blas_thread() if cheap else nullcontext():  # else BLAS would busy-wait between calls
+        if not sweeps:
+            return _solve_interior(problem, tol, max_iter, progress, start)
+        best = descend(problem, tol, sweeps, progress, start)
+        if best.status != "max_iter" or not systems or max_iter <= first:
+            return best
+        found = _solve_interior(problem, tol, max_iter - best.n_iter, progress, best.c)
     if found.gap > best.gap:  # interrupted early
         found = best._replace(status=found.status)
     return found._replace(n_iter=found.n_iter + best.n_iter)
@@ -151,6 +170,7 @@ def _without_free_samples(
     max_iter: int,
     progress: Progress,
     start: np.ndarray | None,
+    to_rounding: bool,
 ) -> Certified:
     """Solve without the samples whose penalty is zero."""
     kept = np.flatnonzero(counted)
@@ -162,6 +182,7 @@ def _without_free_samples(
         max_iter=max_iter,
         progress=progress,
         start=None if start is None else start[kept],
+        to_rounding=to_rounding,
     )
     c = np.zeros(len(problem.y))
     c[kept] = found.c
@@ -271,7 +292,10 @@ def _columns(problem: PenalisedHinge, chosen: np.ndarray) -> PenalisedHinge:
 
 
 _SWEEPS = 10  # between two updates of the multiplier
-_LOOKS = 2  # updates of the multiplier between two certificates, growing
+_MANY_STAY = 0.1  # fraction of the samples not held at a bound: the next look is a sweep, too
+_REACH = 0.1  # of the largest change of a slope: what others may change besides the multiplier
+_QUIET = 0.1  # of the violation that a round began with: where it ends
+_MOST_SWEEPS = 10  # of a round, in visits of every sample: what ends it otherwise
 
 
 def descend(
@@ -281,43 +305,96 @@ def descend(
     progress: Progress,
     start: np.ndarray | None = None,
 ) -> Certified:
-    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point ``c``."""
-    X, y, C, nu, margin = problem
-    rows, costs = _rows(X), (y, C, nu, np.array(np.broadcast_to(margin, y.shape)))
+    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point ``c``.
+
+    Each round looks at all samples once, and then descends among those that can move.
+    """
+    X, y, C = problem.X, problem.y, problem.C
     squares = np.asarray(
         X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     ).ravel()
-    # the pull of the equality: strong enough to be met, weak enough not to couple all samples
-    sigma = max(float(squares.mean()), 1e-300) * 0.1
-    alpha = np.zeros(len(y)) if start is None else y * start
-    u = X.T @ (y * alpha)
+    alpha = np.zeros(len(y)) if start is None else np.clip(y * start, 0.0, C)
     best = certify(problem, alpha)
-    beta = best.intercept
-    rng = np.random.default_rng(0)
-    sweeps, looks, status = 0, _LOOKS, "max_iter"
+    descent = _Descent(problem, alpha, best.intercept, squares)
+    status = "max_iter"
     try:
-        while sweeps < max_sweeps:
-            last = min(max_sweeps, sweeps + looks * _SWEEPS)
-            while sweeps < last:
-                active = np.arange(len(y))
-                for sweep in range(min(_SWEEPS, last - sweeps)):
-                    rng.shuffle(active)
-                    excess, kept = _sweep(rows, costs, squares, alpha, u, beta, sigma, active)
-                    active = active[:kept] if sweep else active
-                    sweeps += 1
-                beta += sigma * excess
-            progress.update(f"sweep {sweeps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
-            u = X.T @ (y * alpha)  # recomputed, since rounding errors accumulate
+        while descent.sweeps < max_sweeps:
+            descent.round(max_sweeps)
+            progress.update(
+                f"sweep {descent.sweeps:.0f}, duality gap {best.gap:.3g} of {best.objective:.4g}"
+            )
             found = certify(problem, alpha)
             if found.gap < best.gap:
                 best = found
             if best.within(tol):
                 status = "converged"
                 break
-            looks = min(2 * looks, 16)
     except KeyboardInterrupt:
         status = "interrupted"
-    return best._replace(n_iter=sweeps, status=status)
+    return best._replace(n_iter=min(max_sweeps, math.ceil(descent.sweeps)), status=status)
+
+
+class _Descent:
+    """The dual point, the multiplier of the equality, and how many sweeps there were."""
+
+    def __init__(
+        self, problem: PenalisedHinge, alpha: np.ndarray, beta: float, squares: np.ndarray
+    ):
+        X, y, C, nu, margin = problem
+        self.problem, self.alpha, self.beta, self.squares = problem, alpha, beta, squares
+        self.rows = _rows(X)
+        self.costs = y, C, nu, np.array(np.broadcast_to(margin, y.shape))
+        # the pull of the equality: strong enough to be met, weak enough not to couple all samples
+        self.sigma = max(float(squares.mean()), 1e-300) * 0.1
+        self.rng = np.random.default_rng(0)
+        self.sweeps = 0.0  # visits of samples, over their number
+        self.many = True  # of the samples are not held at a bound
+        self.change = np.inf  # largest of a slope in the last sweep
+        self.reach = np.inf  # a sample whose slope is further from zero is held at its bound
+
+    def round(self, limit: int) -> None:
+        """A look at all samples, and sweeps over those that can move, until they hardly do."""
+        y = self.problem.y
+        self.u = self.problem.X.T @ (y * self.alpha)  # afresh: rounding errors accumulate
+        self.excess = float(y @ self.alpha)
+        if self.many:
+            active = self._sweep(np.arange(len(y)))
+            self.many = len(active) > _MANY_STAY * len(y)
+        else:
+            active = self._near()
+            self.sweeps += 1.0
+        first = self.change
+        most = min(self.sweeps + _MOST_SWEEPS, limit)
+        sweep = 0
+        while len(active) and self.sweeps < most:
+            active = self._sweep(active)
+            first = max(first, self.change)
+            sweep += 1
+            if sweep % _SWEEPS == 0:
+                self.beta += self.sigma * self.excess
+                if self.change <= _QUIET * first:
+                    return
+        self.beta += self.sigma * self.excess
+
+    def _sweep(self, active: np.ndarray) -> np.ndarray:
+        """Visit these samples once: those that are not held at a bound."""
+        self.rng.shuffle(active)
+        self.sweeps += len(active) / len(self.alpha)
+        state = self.beta, self.sigma, self.excess, self.reach
+        self.excess, kept, worst = _sweep(
+            self.rows, self.costs, self.squares, self.alpha, self.u, state, active
+        )
+        self.change = max(worst, self.sigma * abs(self.excess))
+        self.reach = max(_REACH * worst, self.sigma * abs(self.excess))
+        return active[:kept]
+
+    def _near(self) -> np.ndarray:
+        """The samples that are not held at a bound."""
+        X, y, C, nu, margin = self.problem
+        pull = self.beta + self.sigma * self.excess
+        slope = y * (X @ soft_threshold(self.u, nu) + pull) - margin
+        up, down = self.alpha < C, self.alpha > 0.0
+        return np.flatnonzero((up & (slope < self.reach)) | (down & (slope > -self.reach)))
 
 
 def _rows(X: Any) -> tuple[bool, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -329,17 +406,19 @@ def _rows(X: Any) -> tuple[bool, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @njit(cache=True, nogil=True)
-def _sweep(rows, costs, squares, alpha, u, beta, sigma, order):  # type: ignore[no-untyped-def]
+def _sweep(rows, costs, squares, alpha, u, state, order):  # type: ignore[no-untyped-def]
     """Go once over the samples ``order``; ``alpha`` and ``u`` change in place.
 
-    Samples that do not move are taken to the end of ``order``. Returns the sum of ``c`` and the
-    number of samples that moved.
+    ``state`` holds beta, sigma, the sum of ``c``, and how far the slope of a sample at a bound has
+    to be from zero for it to count as held there.
+
+    Samples that are held are taken to the end of ``order``. Returns the sum of ``c``, the number of
+    the others, and the largest slope that one of them lost.
     """
     dense, table, data, indices, indptr = rows
     y, C, nu, margin = costs
-    excess = 0.0
-    for i in range(len(y)):
-        excess += y[i] * alpha[i]
+    beta, sigma, excess, reach = state
+    worst = 0.0
     kept, position = len(order), 0
     while position < kept:
         i = order[position]
@@ -358,6 +437,7 @@ def _sweep(rows, costs, squares, alpha, u, beta, sigma, order):  # type: ignore[
         change = new - old
         if change != 0.0:
             alpha[i] = new
+            worst = max(worst, abs(change) * (squares[i] + sigma))
             step = y[i] * change
             excess += step
             if dense:
@@ -368,10 +448,12 @@ def _sweep(rows, costs, squares, alpha, u, beta, sigma, order):  # type: ignore[
                 for k in range(indptr[i], indptr[i + 1]):
                     u[indices[k]] += step * data[k]
             position += 1
+        elif abs(slope) < reach:
+            position += 1
         else:
             kept -= 1
             order[position], order[kept] = order[kept], order[position]
-    return excess, kept
+    return excess, kept, worst
 
 
 @njit(cache=True, nogil=True)

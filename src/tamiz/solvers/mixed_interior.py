@@ -111,7 +111,13 @@ def centred(X: Any) -> tuple[Any, np.ndarray]:
 def constant(X: Any) -> np.ndarray:
     """Which features have one value only."""
     if sparse.issparse(X):
-        return (X.max(axis=0).toarray() == X.min(axis=0).toarray()).ravel()
+        entries, p = X.tocoo(), X.shape[1]
+        still = np.bincount(entries.col, entries.data != 0.0, minlength=p) == 0
+        full = np.flatnonzero(np.bincount(entries.col, minlength=p) == X.shape[0])
+        if len(full):  # else a zero is among the values
+            columns = X[:, full].toarray()
+            still[full] = columns.max(axis=0) == columns.min(axis=0)
+        return still
     return X.max(axis=0) == X.min(axis=0)
 
 

@@ -303,14 +303,14 @@ class HingeEngine:
             return MachineFit(
                 found.w, found.b, found.objective, lower, found.iterations, found.status, found
             )
-        X, means = table.columns
-        X = X.tocsr() if sparse.issparse(X) else X
+        X, means = (table.X, np.zeros(lam.shape)) if sparse.issparse(table.X) else table.columns
         one = solve_penalised(
             PenalisedHinge(X, y, c / mu, lam / mu),
             tol=limits.tol,
             max_iter=limits.max_iter,
             progress=limits.progress,
             start=None if start is None else start.c,
+            to_rounding=False,
         )
         w, b = original(one, X, means)
         return MachineFit(

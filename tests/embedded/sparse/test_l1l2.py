@@ -129,6 +129,33 @@ def test_coordinate_descent_reaches_the_same_minimum(kind, nu):
     assert found.gap <= 1e-4 * found.objective
 
 
+@pytest.mark.parametrize("C", [1e-3, 1e-2, 1e-1])
+def test_coordinate_descent_does_not_let_whole_classes_leave_by_turns(C):
+    """Nearly every sample is at a bound; the multiplier decides which."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(3, size=(900, 12))
+    y = np.where(X[:, 0] + rng.normal(size=900) > 0.5, 1.0, -1.0)
+    problem = PenalisedHinge(X - X.mean(axis=0), y, np.full(900, C), np.zeros(12))
+    found = solver.descend(problem, 1e-6, 100, QUIET)
+    assert found.status == "converged" and found.within(1e-6)
+    loose = solver.solve_penalised(
+        problem, tol=1e-3, max_iter=100, progress=QUIET, to_rounding=False
+    )
+    exact = solver.solve_penalised(problem, tol=1e-3, max_iter=100, progress=QUIET)
+    assert exact.within(1e-9) and loose.within(1e-3)
+    assert exact.objective <= loose.objective * (1 + 1e-9)
+
+
+def test_constant_columns_of_a_sparse_table_with_stored_zeros():
+    data, column = (
+        [0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 1.0, 3.0, 3.0, 4.0],
+        [0, 2, 1, 1, 1, 3, 3, 4, 4, 4],
+    )
+    table = sparse.csr_array((data, ([0, 1, 0, 1, 2, 0, 1, 0, 1, 2], column)), shape=(3, 6))
+    assert constant(table).tolist() == constant(table.toarray()).tolist()
+    assert constant(table).tolist() == [True, True, True, False, False, True]
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_a_sweep_keeps_its_books_and_descends(kind):
     rng = np.random.default_rng(4)
@@ -144,9 +171,13 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
         return 0.5 * w @ w - alpha.sum() + beta * c.sum() + 0.5 * sigma * c.sum() ** 2
 
     values, order, costs = [value()], np.arange(50), (y, C, nu, np.ones(50))
+    excess = 0.0
     for _ in range(5):
-        excess, moved = solver._sweep(rows, costs, squares, alpha, u, beta, sigma, order)
+        state, before = (beta, sigma, excess, 0.0), alpha.copy()
+        excess, moved, worst = solver._sweep(rows, costs, squares, alpha, u, state, order)
         values.append(value())
+        assert moved == np.count_nonzero(alpha != before)
+        assert worst == pytest.approx(np.max(np.abs(alpha - before) * (squares + sigma)))
         np.testing.assert_allclose(u, X.T @ (y * alpha), atol=1e-12)
         assert excess == pytest.approx(y @ alpha) and 0 < moved <= 50
         assert sorted(order) == list(range(50))
