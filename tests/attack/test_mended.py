@@ -42,7 +42,6 @@ from tamiz.kernels import RBF, Linear, Polynomial, Sigmoid, mercer_check
 from tamiz.neighbors import KNNClassifier
 from tamiz.persistence import ModelFileError
 from tamiz.qp import KernelQ, svc_problem
-from tamiz.runtime import memory
 from tamiz.search import BestFirst, BranchAndBound, ForwardSelection
 from tamiz.search.fast import judge_for
 from tamiz.solvers.decomposition import split_budget
@@ -52,7 +51,7 @@ from tamiz.solvers.subgradient import into_ball, subgradient_descent
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
 from tamiz.svm.last_machine import spread_of
 from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
-from tamiz.validation import NotEnoughMemoryError
+from tamiz.validation import NotEnoughMemoryError, memory
 from tests.calls import failing, watched
 
 Y = np.arange(12) % 2

@@ -35,8 +35,8 @@ def compile(
     """
     from tamiz.cli.console import Problem, UsageProblem, say, tell
     from tamiz.runtime.compiling import cache_folder, is_writable
-    from tamiz.runtime.memory import shown_size
     from tamiz.runtime.progress import listen_to_compiling
+    from tamiz.validation import shown_size
 
     listen_to_compiling(lambda _: None)  # the bar says it
     folder = cache_folder()

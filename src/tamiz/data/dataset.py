@@ -12,8 +12,7 @@ from scipy import sparse
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
 from tamiz.display import frames
-from tamiz.runtime.memory import require_memory
-from tamiz.validation import checked, one_of, some_columns
+from tamiz.validation import checked, one_of, require_memory, some_columns
 
 if TYPE_CHECKING:
     import pandas as pd

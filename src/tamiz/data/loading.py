@@ -24,16 +24,17 @@ from tamiz.data.named import (
     read_built_in,
 )
 from tamiz.data.plan import Options
-from tamiz.runtime.memory import free_bytes, require_memory
 from tamiz.validation import (
     checked,
     depth_of_caller,
     file_or_dict,
+    free_bytes,
     integer_from,
     one_column,
     one_of,
     optional,
     real_number,
+    require_memory,
     some_columns,
 )
 

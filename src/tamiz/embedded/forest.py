@@ -62,6 +62,7 @@ class ForestImportance(Selector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    _tables = 4  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
             Interval(Integral, 1, None, closed="left"),

@@ -25,9 +25,15 @@ from tamiz.display import PALETTE, axes, frames
 from tamiz.explain.decisions import decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
 from tamiz.explain.result import position_of
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
-from tamiz.validation import check_features, checked, estimator_with, integer_from, refused
+from tamiz.validation import (
+    check_features,
+    checked,
+    estimator_with,
+    integer_from,
+    refused,
+    require_memory,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -47,6 +47,7 @@ from tamiz.validation import (
     names_for,
     number_of_jobs,
     refused,
+    require_memory,
     verbosity,
 )
 
@@ -183,6 +184,11 @@ def alike(X: Any, correlation: float = ALIKE) -> list[list[int]]:
     numeric = numeric[varies]
     ranks = stats.rankdata(table[:, varies], axis=0)
     labels = np.arange(1, len(numeric) + 1)
+    require_memory(
+        32 * len(numeric) ** 2,
+        f"correlations of all pairs of {len(numeric):,} features",
+        "Select features first, or pass the groups as lists.",
+    )
     if len(numeric) > 1:
         ranks = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
         apart = 1.0 - np.abs(ranks.T @ ranks) / len(ranks)

@@ -36,9 +36,17 @@ from tamiz.base import Selector, Stopwatch
 from tamiz.callbacks import TakesCallbacks
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
-from tamiz.validation import as_vector, check_X, depth_of_caller, refused, unchanged_on_error
+from tamiz.validation import (
+    as_vector,
+    check_X,
+    depth_of_caller,
+    refused,
+    require_memory,
+    unchanged_on_error,
+)
 
 _DEFAULT_NUMBER = 20
+_FEWER = "Use fewer samples, operators or levels, or a smaller max_candidates."
 _AMBIGUOUS = re.compile(r"[-\s*/+^<>|()\[\]`]|^\d[\d.e]*$|^$")  # names of columns to be quoted
 _LARGEST = 1e100  # the square of a grown value is finite
 _LEAST_DIVISOR = 1e-3  # of the mean size
@@ -186,6 +194,7 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
     True
     """
 
+    _tables = 4  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
             Interval(Integral, 1, None, closed="left"),
@@ -356,6 +365,12 @@ class _GrownColumns:
         return self.columns[:, k] if k < self.p else self._grown[k - self.p]
 
     def values(self, which: np.ndarray) -> np.ndarray:
+        n = len(self.columns)
+        require_memory(
+            32 * n * len(which),
+            f"GrammarFeatures compares {len(which):,} expressions of {n:,} samples",
+            _FEWER,
+        )
         return np.column_stack([self.value(int(k)) for k in which])
 
     def level(
@@ -368,7 +383,14 @@ class _GrownColumns:
         # pairs (i, j) of known operands, i fresh and before j, are numbered row by row
         ends = np.cumsum(len(known) - 1 - np.arange(len(fresh)))
         grown: list[int | None] = []
-        for name, rules in _sampled(operators, len(fresh), int(ends[-1]), most, rng):
+        sampled = list(_sampled(operators, len(fresh), int(ends[-1]), most, rng))
+        n, count = len(self.columns), sum(len(rules) for _, rules in sampled)
+        require_memory(  # values, as bytes beside them, and in a table
+            24 * n * count,
+            f"GrammarFeatures grows {count:,} expressions of {n:,} samples",
+            _FEWER,
+        )
+        for name, rules in sampled:
             if OPERATORS[name].n_operands == 1:
                 first = second = known[rules]
             else:

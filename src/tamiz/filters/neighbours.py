@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tamiz.runtime.compiling import njit
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
+from tamiz.validation import require_memory
 
 #: Samples in a block of pairs, features in a strip of it, entries of distances kept at a time.
 _SIDE = 32

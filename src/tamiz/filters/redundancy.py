@@ -42,6 +42,7 @@ from tamiz.filters.similarity import Similarity, standardised
 from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.subspace import Span
+from tamiz.validation import require_memory
 
 #: Eigenvalues below this fraction of the largest are rounding.
 _RELATIVE_FLOOR = 1e-10
@@ -413,6 +414,11 @@ def _leverage(similarity: Similarity, k: int, rng: np.random.RandomState) -> np.
     """
     Z = standardised(similarity.points())[0]
     wide = Z.shape[0] <= Z.shape[1]
+    require_memory(
+        24 * min(Z.shape) ** 2,
+        f"ridge leverages of {Z.shape[1]:,} features in {Z.shape[0]:,} samples",
+        "Use sampling='uniform', or fewer samples.",
+    )
     values, vectors = linalg.eigh(Z @ Z.T if wide else Z.T @ Z, check_finite=False)
     positive = values > _RELATIVE_FLOOR * values[-1]
     values, vectors = values[positive], vectors[:, positive]

@@ -53,9 +53,9 @@ from tamiz.information.packing import (
     target_codes,
     tiles_of,
 )
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
+from tamiz.validation import require_memory
 
 #: Columns with more levels than this are not packed.
 MOST_PACKED = 64

@@ -24,6 +24,8 @@ from tamiz.validation import (
     has_sparse_columns,
     refuse_complex,
     refuse_duplicate_names,
+    require_copy,
+    require_memory,
 )
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
@@ -107,6 +109,7 @@ def read_columns(
         return CodedTable(table, chosen, {}, labels)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names: dict[int, np.ndarray] = {}
+    require_copy(X)
     table = np.empty((len(frame), len(columns)))
     numeric = [j for j in range(len(columns)) if not chosen[j]]
     if numeric:
@@ -171,6 +174,12 @@ def _as_objects(X: Any, wanted: bool) -> np.ndarray | None:
         return None
     if not wanted and isinstance(X, np.ndarray) and X.dtype.kind not in "OUS":
         return None
+    if isinstance(X, np.ndarray) and not X.dtype.hasobject:
+        require_memory(
+            40 * X.size,
+            f"X has nominal columns, and its {X.size:,} values are read as Python objects",
+            "Pass a data frame, of which only these columns are, or codes and numbers apart.",
+        )
     try:
         source = np.asarray(X, dtype=object)
     except ValueError:  # ragged: check_X has the sentence

@@ -25,6 +25,7 @@ from tamiz.validation import (
     depth_of_caller,
     integer_from,
     one_of,
+    require_memory,
 )
 
 METHODS = ("mean_std", "mdl", "width", "frequency")
@@ -51,8 +52,8 @@ DISCRETE: dict[str, Any] = {
 _IDENTIFIER = 0.9
 _ENOUGH = 20
 
-#: CodedTable of a sparse matrix that are made dense at a time.
-_DENSE = 1024
+#: Columns of a sparse matrix that are made dense at a time, at most, and their bytes.
+_DENSE, _DENSE_BYTES = 1024, 32 << 20
 
 
 @checked(**DISCRETE)
@@ -123,6 +124,12 @@ def encode(
             )
         remedy = "use a method that takes numbers, such as PearsonScore or RReliefF"
         target = check_classes(y, n, minimum=1, quantity=remedy).codes
+    require_memory(
+        n * p + (24 * n * _width(n) if sparse.issparse(table) else 0),
+        f"codes of {n:,} × {p:,} values",
+        "Read the table in parts (fit_stream), or select features first by a filter that takes no "
+        "codes, such as FisherScore.",
+    )
     narrow = np.empty((p, n), dtype=np.uint8)
     wide: dict[int, np.ndarray] = {}
     for first, block in dense_blocks(table):
@@ -217,8 +224,14 @@ def dense_blocks(table: Any) -> Iterator[tuple[int, np.ndarray]]:
     if not sparse.issparse(table):
         yield 0, table
         return
-    for first in range(0, table.shape[1], _DENSE):
-        yield first, np.ascontiguousarray(table[:, first : first + _DENSE].toarray())
+    width = _width(table.shape[0])
+    for first in range(0, table.shape[1], width):
+        yield first, np.ascontiguousarray(table[:, first : first + width].toarray())
+
+
+def _width(n: int) -> int:
+    """Columns of a dense piece of a sparse matrix with n rows."""
+    return max(1, min(_DENSE, _DENSE_BYTES // (8 * max(1, n))))
 
 
 def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int, np.ndarray]:

@@ -33,10 +33,9 @@ from tamiz.information.counting import TILE, Planes, count_ones, log_table
 from tamiz.information.packing import Group, Wide
 from tamiz.runtime.checkpoint import cannot, write_whole
 from tamiz.runtime.compiling import njit
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
-from tamiz.validation import DamagedFileError, is_frame
+from tamiz.validation import DamagedFileError, is_frame, require_memory
 
 MARK = b"tamiz packed 1\n\0"
 _HEAD = len(MARK) + 16

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
-from tamiz.runtime.memory import require_gram
 from tamiz.validation import (
     TOO_LARGE,
     Array,
@@ -27,6 +26,7 @@ from tamiz.validation import (
     check_same_width,
     checked,
     float_type,
+    require_gram,
 )
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels.compiled import panels
-from tamiz.runtime.memory import require_gram
-from tamiz.validation import Array, Matrix, as_samples, check_same_width
+from tamiz.validation import Array, Matrix, as_samples, check_same_width, require_gram
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.information.columns import CodedTable, read_columns
-from tamiz.runtime.memory import dense_copy, free_bytes
 from tamiz.validation import (
     IMPUTE,
     MissingValuesError,
     check_frame,
+    dense_copy,
     depth_of_caller,
+    free_bytes,
     refuse_duplicate_names,
     values_by_name,
 )

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from tamiz.runtime.compiling import njit
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.threads import run_tiles
+from tamiz.validation import require_memory
 
 #: Gram matrices up to this size are held in float64 whatever the kernel.
 SMALL_GRAM_BYTES = 8 * 2**20

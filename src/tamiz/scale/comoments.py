@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.runtime.memory import require_memory
 from tamiz.scale.batch import check_block, check_codes, dense_pieces
-from tamiz.validation import IMPUTE, MissingValuesError
+from tamiz.validation import IMPUTE, MissingValuesError, require_memory
 
 #: Rows that are multiplied at a time.
 _ROWS = 4096

@@ -34,10 +34,10 @@ from typing import Any
 import numpy as np
 
 from tamiz.qp.problem import QuadraticProblem
-from tamiz.runtime.memory import fits
 from tamiz.solvers.frame import QPResult, Status, run_solver
 from tamiz.solvers.smo import solve_smo
 from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
+from tamiz.validation import fits_memory, free_bytes
 
 #: The working set is as large as the budget admits, and at most this.
 LARGEST_WORKING_SET = 4096
@@ -112,6 +112,9 @@ def split_budget(
     """
     base, _ = problem.sign_free().Q.repeated()
     budget = float(cache_mb) * 2**20
+    wanted = min(budget, 3.0 * base.dtype.itemsize * base.n**2)
+    if not fits_memory(wanted):
+        budget = min(budget, free_bytes() / 2)
     largest = int(np.sqrt(budget / 4 / base.dtype.itemsize))
     if working_set is None:
         working_set = max(_LEAST_WORKING_SET, min(LARGEST_WORKING_SET, largest))
@@ -309,7 +312,7 @@ def solve(
 def _choose(problem: QuadraticProblem, start: np.ndarray | None, cache_mb: float) -> str:
     base, _ = problem.Q.unsigned(problem.y).repeated()
     size = base.dtype.itemsize * base.n**2
-    if not base.in_memory and (size > float(cache_mb) * 2**20 or not fits(size)):
+    if not base.in_memory and (size > float(cache_mb) * 2**20 or not fits_memory(size)):
         return "decomposition"
     if start is not None and base.n >= _LARGE and not base.in_memory:
         support = np.count_nonzero(start)

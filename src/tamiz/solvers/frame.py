@@ -15,10 +15,10 @@ from tamiz.qp.problem import (
     kkt_violation,
     optimality,
 )
-from tamiz.runtime.memory import fits
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import MAX_VARIABLES, finish
 from tamiz.solvers.pairs import BoxPoint
+from tamiz.validation import fits_memory
 
 
 class Status(StrEnum):
@@ -177,7 +177,7 @@ def _polish(state: State) -> None:
     """Reduce the KKT violation to rounding level, for a small problem that has converged."""
     free = state.free
     base, copies = free.Q.repeated()
-    if 0 < free.Q.n <= MAX_VARIABLES and fits(8 * base.n**2):
+    if 0 < free.Q.n <= MAX_VARIABLES and fits_memory(8 * base.n**2):
         K = np.ascontiguousarray(base.dense(), dtype=np.float64)
         best, steps = finish(K, copies, BoxPoint(*state.point, free.lower, free.upper), free.p)
         state.point = best.b, best.g

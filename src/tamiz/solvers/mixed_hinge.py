@@ -57,6 +57,7 @@ from tamiz.solvers.mixed_interior import (
     polish,
     soft_threshold,
 )
+from tamiz.validation import require_inner_products
 
 #: Multiplications of one Newton step beyond which coordinate descent goes first.
 _MAX_NEWTON_WORK = 2e9
@@ -237,6 +238,7 @@ def _solve_rotated(
 ) -> Certified:
     """Without thresholds only inner products matter, and n coordinates represent them all."""
     X = problem.X
+    require_inner_products(X.shape[0], matrices=4)
     gram = X @ X.T
     values, vectors = np.linalg.eigh(gram.toarray() if sparse.issparse(gram) else gram)
     rotated = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -21,11 +21,11 @@ from collections.abc import Callable
 import numpy as np
 
 from tamiz.qp.matrices import QMatrix, add_rows, copy_block, copy_rows, put_cross
-from tamiz.runtime.memory import fits, free_bytes
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import CODES, State, Status
 from tamiz.solvers.pairs import RUNNING, STALLED, UNBOUNDED, BoxPoint
+from tamiz.validation import fits_memory, free_bytes
 
 #: Names the variables to work on: (b, g, can grow, can shrink, previous set) -> sorted indices.
 Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -64,7 +64,7 @@ class RowCache:
         self.Q = Q
         self.row_bytes = max(1, Q.n * Q.dtype.itemsize)
         wanted = self.row_bytes * min(Q.n, max(0, budget_bytes // self.row_bytes))
-        room = wanted if fits(2 * wanted) else min(wanted, free_bytes() // 2)
+        room = wanted if fits_memory(2 * wanted) else min(wanted, free_bytes() // 2)
         self.capacity = int(room // self.row_bytes)
         self.store = np.empty((self.capacity, Q.n), dtype=Q.dtype)
         self.slot_of = np.full(Q.n, -1)

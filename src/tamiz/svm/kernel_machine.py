@@ -28,7 +28,6 @@ from tamiz.kernels import (
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.pictures import BOUNDED, FREE, SUPPORT, MachinePlot
 from tamiz.qp import DenseQ, KernelQ, QMatrix
-from tamiz.runtime.memory import dense_copy, fits
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (
     TOO_LARGE,
@@ -36,8 +35,10 @@ from tamiz.validation import (
     check_squares,
     check_symmetric,
     check_X,
+    dense_copy,
     depth_of_caller,
     far_point,
+    fits_memory,
     refuse_text_rows,
     require_samples,
     warn_if_unscaled,
@@ -199,7 +200,7 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
                     + listed
                     * " Each element of a list is one symbol: strings need no lists."
                 )
-            if 8 * K.n**2 <= float(self.cache_mb) * 2**20 and fits(8 * K.n**2):
+            if 8 * K.n**2 <= float(self.cache_mb) * 2**20 and fits_memory(8 * K.n**2):
                 K.dense()
         return K
 

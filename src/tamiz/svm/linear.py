@@ -32,9 +32,8 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.pictures import ClassifierPlot
-from tamiz.runtime.memory import dense_copy
 from tamiz.svm.confidence import MarginConfidence, weakest
-from tamiz.validation import TOO_LARGE, check_penalties, check_X, depth_of_caller
+from tamiz.validation import TOO_LARGE, check_penalties, check_X, dense_copy, depth_of_caller
 
 _FEWER_ROWS = "Pass fewer rows at a time."
 

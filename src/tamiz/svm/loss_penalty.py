@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from tamiz.runtime.memory import dense_copy, require_gram
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.composite.losses import LogisticLoss, Loss, SquaredHingeLoss, SquaredLoss
 from tamiz.solvers.composite.problem import Composite, best_shift, dual_point
@@ -32,7 +31,7 @@ from tamiz.solvers.mixed_hinge import original, solve_penalised
 from tamiz.solvers.mixed_interior import PenalisedHinge, centred
 from tamiz.solvers.rescaling import Rescaling, rescale, spread_of
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
-from tamiz.validation import near_zero
+from tamiz.validation import dense_copy, near_zero, require_gram
 
 #: Multiplications of one Newton system up to which tables are made dense for it.
 _SMALL_DENSE, _SMALL_SPARSE = 2e9, 2e7

@@ -95,6 +95,7 @@ _STYLES: dict[str, Callable[[Tree, Wording], Any]] = {
 class TreeEstimator(TakesCallbacks, Evidence, BaseEstimator):
     """Base class of the tree estimators."""
 
+    _tables = 6  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = GROWTH_CONSTRAINTS
 
     splits: str

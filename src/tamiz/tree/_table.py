@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.information.columns import CodedTable, read_columns
-from tamiz.runtime.memory import dense_copy
-from tamiz.validation import depth_of_caller, ordered_categories
+from tamiz.validation import dense_copy, depth_of_caller, ordered_categories
 
 #: What to do about a sparse table whose dense copy is too large.
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."

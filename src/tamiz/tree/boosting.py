@@ -78,6 +78,7 @@ class BoostingRules(NamedTuple):
 class _BoostedTrees(TakesCallbacks, TreesInNotebooks, BaseEstimator):
     """What boosting of classes and of numbers share."""
 
+    _tables = 5  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, 1, closed="right")],

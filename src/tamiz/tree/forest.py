@@ -109,6 +109,7 @@ class ForestClassifier(
     (True, [[1.0, 0.0, 0.0]])
     """
 
+    _tables = 4  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), StrOptions({"sqrt"})],

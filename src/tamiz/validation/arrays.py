@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import narwhals.stable.v1 as nw
@@ -33,6 +34,7 @@ from tamiz.validation.frames import (
     refuse_sparse_columns,
     refuse_text,
 )
+from tamiz.validation.memory import require_memory
 
 Matrix: TypeAlias = Any  # a float64 array or a CSR matrix; SciPy has no common static type
 Array: TypeAlias = NDArray[np.float64]
@@ -47,6 +49,10 @@ TOO_LARGE = (
 )
 _SHOWN_ARRAY = re.compile(r":\narray=.*\.\n(?=Reshape)", re.DOTALL)
 _LESS = "Use fewer samples or features at a time, or a machine with more memory."
+_PARTS = (
+    "Use fewer samples or features at a time, pass float64 in rows (numpy.ascontiguousarray), or "
+    "read the table in parts: fit_stream of the filters, partial_fit of streaming machines."
+)
 _ONE_COLUMN = "Pass X with at least one column."
 #: A feature this many times farther from zero than it is wide loses digits in inner products.
 _FAR = 1e4
@@ -104,6 +110,9 @@ def check_X(
     compared with those recorded.
     """
     X = as_numpy(X)
+    require_copy(X)
+    if reset:
+        _require_tables(estimator, X)
     table = _plain_table(estimator, X, reset, min_samples)
     if table is not None:
         return table
@@ -140,6 +149,51 @@ def check_X(
             indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
             X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
+
+
+def require_copy(X: Any, name: str = "X") -> None:
+    """Refuse a table whose copy in float64, row by row, memory does not hold.
+
+    An array that is one already is not copied. Tables of unknown size, such as lists, pass.
+    """
+    shape = _known_shape(X)
+    if shape is None:
+        return
+    if sparse.issparse(X):
+        if X.format == "csr" and X.dtype == np.float64:
+            return
+        n_bytes, values = 12 * X.nnz, f"{X.nnz:,} stored values"
+    else:
+        kept = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.c_contiguous
+        if kept:
+            return
+        n_bytes, values = 8 * shape[0] * shape[1], f"{shape[0]:,} × {shape[1]:,} values"
+    require_memory(n_bytes, f"{name} is copied into float64, row by row, with its {values}", _PARTS)
+
+
+def _known_shape(X: Any) -> tuple[int, int] | None:
+    """Rows and columns of a table that says how many it has."""
+    shape: Any = getattr(X, "shape", ())
+    if len(shape) != 2 or not all(isinstance(size, Integral) for size in shape):
+        return None
+    return int(shape[0]), int(shape[1])
+
+
+def _require_tables(estimator: Any, X: Any) -> None:
+    """Refuse a fit that works on several tables of the size of ``X``, if memory lacks them.
+
+    How many it takes beside ``X`` a class says as ``_tables``.
+    """
+    tables = getattr(type(estimator), "_tables", 0)
+    shape = _known_shape(X) if tables and not sparse.issparse(X) else None
+    if shape is not None:
+        n, p = shape
+        require_memory(
+            8 * tables * n * p,
+            f"{type(estimator).__name__} works on about {tables} tables of {n:,} × {p:,} values",
+            "Use fewer samples, or select features first by a filter of single features, such as "
+            "FisherScore.",
+        )
 
 
 @contextmanager
@@ -360,6 +414,7 @@ def check_symmetric(K: np.ndarray) -> None:
 
 def as_samples(X: ArrayLike, name: str, owner: str, *, accept_sparse: bool) -> Matrix:
     """Return samples as a C-contiguous float64 table, or as CSR where that is accepted."""
+    require_copy(X, name)
     if sparse.issparse(X):
         if not accept_sparse:
             raise TypeError(

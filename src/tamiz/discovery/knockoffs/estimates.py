@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from tamiz.runtime.memory import require_memory
+from tamiz.validation import require_memory
 
 #: Least part of the variance of a feature that is its own, and not that of the factors.
 _LEAST_OWN = 0.02
@@ -110,6 +110,11 @@ def factor_correlations(Z: np.ndarray, n_factors: int | None = None) -> Factors:
     independent features would show (Marchenko and Pastur), and at most half as many as rows.
     """
     n, p = Z.shape
+    require_memory(
+        24 * min(n, p) ** 2,
+        f"The factors of {p:,} features in {n:,} samples",
+        "Use fewer samples, or select features first.",
+    )
     if p <= n:
         values, vectors = linalg.eigh(Z.T @ Z / n)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]

@@ -199,6 +199,7 @@ class Knockoffs(Selector):
     [0, 1, 2, 3]
     """
 
+    _tables = 7  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         "statistic": [StrOptions(set(CRITERIA)), HasMethods(["fit"]), callable, None],
         "fdr": [Interval(Real, 0, 1, closed="neither")],

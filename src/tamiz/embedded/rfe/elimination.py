@@ -27,12 +27,11 @@ from tamiz.embedded.rfe.machines import (
 )
 from tamiz.embedded.rfe.targets import ClassTarget, NumericTarget
 from tamiz.kernels import Kernel, warn_if_indefinite
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.splits import shuffled_folds
 from tamiz.svm.multiclass import BinaryFit
-from tamiz.validation import Units, check_units, number_to_drop
+from tamiz.validation import Units, check_units, number_to_drop, require_memory
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
 MOST_DENSE_BYTES = 2**29

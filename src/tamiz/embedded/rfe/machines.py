@@ -40,7 +40,6 @@ from tamiz.kernels.features.base import FeatureGram
 from tamiz.kernels.shapley import KernelMean, expansion_shapley
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
 from tamiz.qp.matrices import take_block
-from tamiz.runtime.memory import fits, require_memory
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
 from tamiz.svm.novelty import squared_spread
@@ -54,7 +53,7 @@ from tamiz.svm.path.following import (
     FollowingMachines,
 )
 from tamiz.svm.path.problem import TubeTask
-from tamiz.validation import Units
+from tamiz.validation import Units, fits_memory, require_memory
 
 #: Matrices beyond this many bytes are never kept: the features then stand for those of a linear
 #: kernel, and the support vectors' for others.
@@ -427,7 +426,7 @@ class KernelMachines(Machines):
         self.order = order
         self.scale = np.ones(units.n_features)
         self.tracker: FeatureGram | None = None
-        if 8 * X.shape[0] ** 2 <= MOST_BYTES and fits(16 * X.shape[0] ** 2):
+        if 8 * X.shape[0] ** 2 <= MOST_BYTES and fits_memory(16 * X.shape[0] ** 2):
             self.tracker = kernel.track(X)
         self._whole = all(len(task.samples) == X.shape[0] for task in plan)
         self._beta: list[np.ndarray | None] = [None] * len(plan)

@@ -214,6 +214,7 @@ class SVMRFE(LastMachineLearner):
 
     divides_samples = True
 
+    _tables = 4  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
             Interval(Integral, 1, None, closed="left"),

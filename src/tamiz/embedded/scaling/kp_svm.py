@@ -163,6 +163,7 @@ class KPSVM(ScalingSelector):
     [0, 1]
     """
 
+    _tables = 7  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         **SCALING_CONSTRAINTS,
         "penalty": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],

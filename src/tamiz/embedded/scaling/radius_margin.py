@@ -155,6 +155,7 @@ class RadiusMarginScaling(ScalingSelector):
     [0, 1]
     """
 
+    _tables = 7  # of the size of X, that a fit works on
     _parameter_constraints: dict[str, list[Any]] = {
         **SCALING_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,

@@ -166,6 +166,7 @@ class SparseLinearMachine(LinearDecision, Selector):
     ``self`` alone.
     """
 
+    _tables = 5  # of the size of X, that a fit works on
     _sparse = True  # whether sparse X is taken
     _threads = True  # whether n_jobs is for the machines of several classes
     _loosen = "Raise C (lower lambda_)"  # what lets features in

@@ -163,6 +163,7 @@ class MILPSVM(TaskMachine):
 
     _loosen = "Raise C"
 
+    _tables = 7  # of the size of X, that a fit works on
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Real, StrOptions({"auto"}), None],
         "C": [Interval(Real, 0, None, closed="neither")],

@@ -33,9 +33,14 @@ from tamiz.filters.streaming import Correlate, Needs, Stream
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.columns import safe_units
 from tamiz.information.counting import least_redundant
-from tamiz.runtime.memory import dense_copy
 from tamiz.scale.comoments import anova_f
-from tamiz.validation import check_classes, check_counted_rows, check_X, warn_of_quantity
+from tamiz.validation import (
+    check_classes,
+    check_counted_rows,
+    check_X,
+    dense_copy,
+    warn_of_quantity,
+)
 
 #: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
 FLOOR = 1e-3

@@ -48,6 +48,7 @@ from tamiz.solvers.composite.quadratic import (
     minimise_quadratic,
     solve_positive,
 )
+from tamiz.validation import require_inner_products
 
 _FIRST = 20  # features of the first working set, at least
 #: And at most. Most features that pull in the beginning do not once a few have their weights.
@@ -386,6 +387,7 @@ def _dual_step(
     """
     X, mu = problem.X, problem.mu
     if "A" not in kept:
+        require_inner_products(X.shape[0], matrices=2)
         scaled = X / np.sqrt(mu) if isinstance(X, np.ndarray) and np.ptp(mu) > 0 else X
         if sparse.issparse(X):
             gram = ((X @ sparse.diags_array(1.0 / mu)) @ X.T).toarray()
@@ -466,6 +468,7 @@ def _rotated(
 ) -> CompositeResult:
     """More features than samples: n coordinates have the same inner products."""
     X, root = problem.X, np.sqrt(problem.mu)
+    require_inner_products(X.shape[0], matrices=4)
     scaled = X @ sparse.diags_array(1.0 / root) if sparse.issparse(X) else X / root
     gram = scaled @ scaled.T
     gram = gram.toarray() if sparse.issparse(gram) else gram

@@ -24,8 +24,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import compiled
 from tamiz.kernels.compiled import inner_products, mirror, panels, squared_norms
-from tamiz.runtime.memory import require_memory
 from tamiz.runtime.threads import product, run_tiles
+from tamiz.validation import require_memory
 
 #: Memory for the matrices of all splits together, in bytes.
 BUDGET = 256 * 2**20

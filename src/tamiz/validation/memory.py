@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tamiz.validation import NotEnoughMemoryError
+from tamiz.validation.errors import NotEnoughMemoryError
 
 #: What takes less is never asked about: looking up what is free takes longer than allocating it.
 _SMALL = 32 << 20
@@ -39,7 +39,7 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
     NotEnoughMemoryError
         With ``needed`` and ``free`` in bytes, and ``remedy``.
     """
-    if fits(n_bytes):
+    if fits_memory(n_bytes):
         return
     free = free_bytes()
     raise NotEnoughMemoryError(
@@ -50,7 +50,7 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
     )
 
 
-def fits(n_bytes: float) -> bool:
+def fits_memory(n_bytes: float) -> bool:
     """Whether so much memory is free."""
     return (n_bytes <= _SMALL and _said() is None) or n_bytes <= free_bytes()
 
@@ -88,6 +88,15 @@ def require_gram(n: int, m: int, itemsize: int = 8, matrices: int = 1) -> None:
         f"kernel values between {n:,} and {m:,} samples",
         "Use fewer samples or blocks of rows; kernel.prepare(X, dtype='float32') halves the "
         "memory, and machines of tamiz.svm need no more than their cache_mb.",
+    )
+
+
+def require_inner_products(n: int, matrices: int = 1) -> None:
+    """Refuse matrices of the inner products of n samples that memory does not hold."""
+    require_memory(
+        8 * matrices * n * n,
+        f"inner products of all pairs of {n:,} samples",
+        "Use fewer samples, or a machine that reads them one by one, such as PegasosClassifier.",
     )
 
 

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone, is_regressor
 
 from tamiz.data import load
 from tamiz.filters import MRMR, QPFS, ReliefF
 from tamiz.information import mutual_information_matrix
+from tamiz.information.encoding import dense_blocks
 from tamiz.kernels import RBF, Linear
-from tamiz.runtime.memory import (
+from tamiz.scale import CoMoments
+from tamiz.svm import SVC, SVR
+from tamiz.validation import NotEnoughMemoryError
+from tamiz.validation.arrays import require_copy
+from tamiz.validation.memory import (
     dense_copy,
-    fits,
+    fits_memory,
     free_bytes,
     left_in_group,
     require_memory,
     shown_size,
 )
-from tamiz.scale import CoMoments
-from tamiz.svm import SVC, SVR
-from tamiz.validation import NotEnoughMemoryError
 from tests.cli.programs import is_one_line
 from tests.conftest import little_memory
+from tools.attack.estimators import subjects
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 20))
@@ -71,7 +78,7 @@ def test_the_error_carries_its_facts(free_memory):
     assert isinstance(error, NotEnoughMemoryError)
     assert (error.needed, error.free, error.remedy) == (2_500_000_000, 10**9, "Use less.")
     assert str(error) == "a matrix: about 2.5 GB, but 1.0 GB of memory are free. Use less."
-    assert fits(10**9) and not fits(10**9 + 1)
+    assert fits_memory(10**9) and not fits_memory(10**9 + 1)
     assert shown_size(5e5) == "0.5 MB"
 
 
@@ -177,7 +184,7 @@ import resource
 import numpy as np
 from tamiz.kernels import RBF
 from tamiz.validation import NotEnoughMemoryError
-from tamiz.runtime.memory import free_bytes
+from tamiz.validation.memory import free_bytes
 from pathlib import Path
 
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -204,3 +211,97 @@ def test_a_test_that_takes_memory_fails_after_one_that_took_more():
         np.ones(3 << 24)
     with little_memory(1 << 28):
         np.ones(1 << 20)
+
+
+# ------------------------------------------------------------------------------ every estimator
+
+
+def table_fits():
+    """Name -> what makes it, of every estimator that takes a table of numbers."""
+    return {name: one for name, one in subjects().items() if one.table == "numbers"}
+
+
+@contextmanager
+def traced(most):
+    """Inside, NumPy and Python take no more than so many bytes at a time."""
+    tracemalloc.start()
+    try:
+        yield
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert taken < most, f"{taken:,} bytes were taken"
+
+
+@pytest.mark.ours
+def test_every_estimator_asks_before_it_copies_a_table(free_memory):
+    """float32 becomes float64, twice the size: more than is free."""
+    table = np.random.default_rng(0).normal(size=(100, 5000)).astype(np.float32)
+    labels = np.arange(100) % 2
+    free_memory(3_000_000)
+    for name, subject in table_fits().items():
+        model = subject.make(**subject.quick)
+        numeric = is_regressor(model) or subject.quick.get("task") == "regression"
+        with (
+            traced(1_500_000),
+            pytest.raises(
+                NotEnoughMemoryError, match=r"copied into float64|as Python objects"
+            ) as caught,
+        ):
+            model.fit(table, labels + 0.25 * np.arange(100) if numeric else labels)
+        assert caught.value.needed >= 4_000_000, name
+        assert not hasattr(model, "n_features_in_"), name
+
+
+@pytest.mark.ours
+def test_a_table_in_float64_is_not_asked_about(free_memory):
+    table = np.random.default_rng(0).normal(size=(100, 50))
+    free_memory(100)
+    require_copy(table)
+    require_copy(table.tolist())
+    require_copy(sparse.csr_matrix(table))
+    for other in (table.astype(np.float32), np.asfortranarray(table), sparse.csc_matrix(table)):
+        with pytest.raises(NotEnoughMemoryError, match=r"100 × 50|5,000 stored"):
+            require_copy(other)
+
+
+#: What takes several times its table, or squares of the number of features or samples.
+HUNGRY = ["AROM", "FSV", "L0L2SVM", "L1L2SVM", "L1SVM", "MILPSVM", "RobustLP", "SVMRFE", "KPSVM",
+          "AdaptiveScaling", "RadiusMarginScaling", "CARTClassifier", "CARTRegressor",
+          "ForestClassifier", "ForestImportance", "BoostingClassifier", "BoostingRegressor", "QPFS",
+          "GrammarFeatures", "Knockoffs", "Knockoffs copies", "CART oblique"]  # fmt: skip
+
+
+@pytest.mark.ours
+@pytest.mark.parametrize("name", HUNGRY)
+def test_what_works_on_many_tables_asks_first(name, free_memory):
+    """With memory for one more, and not for a second: refused before anything of the size."""
+    subject = table_fits()[name]
+    model = subject.make(**subject.quick)
+    table = np.random.default_rng(0).normal(size=(60, 1500))
+    target = table[:, 0] + table[:, 1]
+    with contextlib.suppress(ValueError):  # what is imported and compiled is not counted
+        clone(model).fit(table[:, :8], target > 0)
+    free_memory(table.nbytes)
+    numeric = is_regressor(model)
+    with traced(table.nbytes + 400_000), pytest.raises(NotEnoughMemoryError) as caught:
+        model.fit(table, target if numeric else target > 0)
+    assert caught.value.needed > caught.value.free == table.nbytes
+    assert str(caught.value).endswith(".")
+
+
+def test_the_rows_of_a_kernel_machine_take_half_of_what_is_free(free_memory):
+    """Neither the rows that are kept nor the block that is worked on has a size of its own."""
+    table = np.random.default_rng(0).normal(size=(1500, 5))
+    labels = table[:, 0] + 0.3 * table[:, 1] > 0
+    usual = SVC().fit(table[:100], labels[:100]) and SVC().fit(table, labels)
+    free_memory(4_000_000)
+    with traced(6_000_000):  # all pairs would be 18 MB
+        found = SVC().fit(table, labels)
+    np.testing.assert_allclose(found.objective_, usual.objective_, rtol=1e-4)
+
+
+def test_dense_pieces_of_a_sparse_table_have_a_limit():
+    tall = sparse.random(200_000, 60, density=1e-4, format="csr", random_state=0)
+    pieces = [(first, piece.shape[1]) for first, piece in dense_blocks(tall)]
+    assert pieces == [(first, min(20, 60 - first)) for first in range(0, 60, 20)]
