@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1L2SVM
 from tamiz.runtime.progress import Progress
+from tamiz.solvers import mixed_descent
 from tamiz.solvers import mixed_hinge as solver
 from tamiz.solvers import mixed_interior as interior
 from tamiz.solvers.linear_program import best_intercept
@@ -121,7 +122,7 @@ def test_coordinate_descent_reaches_the_same_minimum(kind, nu):
     y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
     C, penalties = rng.uniform(0.5, 1.5, 300), np.full(40, nu)
     table = sparse.csr_matrix(X) if kind == "sparse" else X
-    found = solver.descend(PenalisedHinge(table, y, C, penalties), 1e-4, 20_000, QUIET)
+    found = mixed_descent.descend(PenalisedHinge(table, y, C, penalties), 1e-4, 20_000, QUIET)
     exact = solved(X, y, C, penalties)
     assert found.status == "converged"
     assert exact.objective <= found.objective * (1 + 1e-9)
@@ -136,7 +137,7 @@ def test_coordinate_descent_does_not_let_whole_classes_leave_by_turns(C):
     X = rng.standard_t(3, size=(900, 12))
     y = np.where(X[:, 0] + rng.normal(size=900) > 0.5, 1.0, -1.0)
     problem = PenalisedHinge(X - X.mean(axis=0), y, np.full(900, C), np.zeros(12))
-    found = solver.descend(problem, 1e-6, 100, QUIET)
+    found = mixed_descent.descend(problem, 1e-6, 100, QUIET)
     assert found.status == "converged" and found.within(1e-6)
     loose = solver.solve_penalised(
         problem, tol=1e-3, max_iter=100, progress=QUIET, to_rounding=False
@@ -163,7 +164,7 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
     y, C, nu = np.where(rng.random(50) < 0.5, 1.0, -1.0), np.full(50, 0.7), np.full(8, 0.4)
     alpha, u, beta, sigma = np.zeros(50), np.zeros(8), 0.1, 0.5
     squares = np.sum(X**2, axis=1)
-    rows = solver._rows(sparse.csr_matrix(X) if kind == "sparse" else X)
+    rows = mixed_descent._rows(sparse.csr_matrix(X) if kind == "sparse" else X)
 
     def value():
         c = y * alpha
@@ -174,7 +175,7 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
     excess = 0.0
     for _ in range(5):
         state, before = (beta, sigma, excess, 0.0), alpha.copy()
-        excess, moved, worst = solver._sweep(rows, costs, squares, alpha, u, state, order)
+        excess, moved, worst = mixed_descent._sweep(rows, costs, squares, alpha, u, state, order)
         values.append(value())
         assert moved == np.count_nonzero(alpha != before)
         assert worst == pytest.approx(np.max(np.abs(alpha - before) * (squares + sigma)))
@@ -217,7 +218,7 @@ def test_sparse_tables_begin_with_coordinate_descent_earlier(monkeypatch):
 @pytest.mark.parametrize("limit", [1, 7, 25, 61])
 def test_coordinate_descent_keeps_its_limit(limit):
     X, y, C, nu = random_problem(10)
-    found = solver.descend(PenalisedHinge(X, y, C, nu), 1e-15, limit, QUIET)
+    found = mixed_descent.descend(PenalisedHinge(X, y, C, nu), 1e-15, limit, QUIET)
     assert found.n_iter == limit and found.status == "max_iter"
 
 
