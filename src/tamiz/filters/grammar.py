@@ -98,10 +98,9 @@ class Expression(NamedTuple):
     constant: float = 0.0
 
     def of(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """The values, from those of the operands."""
-        with np.errstate(over="ignore"):
-            values = OPERATORS[self.operator].apply(x, z, self.constant)
-        return np.clip(values, -_LARGEST, _LARGEST)
+        """The values, from those of the operands; the caller lets them overflow."""
+        values = OPERATORS[self.operator].apply(x, z, self.constant)
+        return np.clip(values, -_LARGEST, _LARGEST, out=values)  # the operators made it anew
 
 
 class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
@@ -285,8 +284,9 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "program_")
         X = check_X(self, X, reset=False)
         values = list(X.T)
-        for node in map(Expression._make, self.program_):
-            values.append(node.of(values[node.first], values[node.second]))
+        with np.errstate(over="ignore"):
+            for node in map(Expression._make, self.program_):
+                values.append(node.of(values[node.first], values[node.second]))
         chosen = [values[k] for k in self.outputs_]
         return np.column_stack(chosen) if chosen else np.empty((len(X), 0))
 
@@ -356,22 +356,29 @@ class _GrownColumns:
     """Expressions grown so far, with their values in the rows of ``fit``."""
 
     def __init__(self, X: np.ndarray):
-        self.columns, self.p = X, X.shape[1]
+        self.columns, self.p = np.ascontiguousarray(X.T), X.shape[1]
         self.nodes: list[Expression] = []
         self._grown: list[np.ndarray] = []
-        self._seen = {column.tobytes() for column in np.ascontiguousarray(X.T)}
+        odd = np.random.default_rng(0).integers(0, 2**62, len(X), dtype=np.uint64)
+        self._factors = 2 * odd + np.uint64(1)
+        self._seen: dict[int, list[int]] = {}  # by a sum over the bits of the values
+        for k in range(self.p):
+            self._seen.setdefault(self._mark(self.columns[k]), []).append(k)
+
+    def _mark(self, values: np.ndarray) -> int:
+        return int(values.view(np.uint64) @ self._factors)
 
     def value(self, k: int) -> np.ndarray:
-        return self.columns[:, k] if k < self.p else self._grown[k - self.p]
+        return self.columns[k] if k < self.p else self._grown[k - self.p]
 
     def values(self, which: np.ndarray) -> np.ndarray:
-        n = len(self.columns)
+        n = self.columns.shape[1]
         require_memory(
             32 * n * len(which),
             f"GrammarFeatures compares {len(which):,} expressions of {n:,} samples",
             _FEWER,
         )
-        return np.column_stack([self.value(int(k)) for k in which])
+        return np.array([self.value(int(k)) for k in which]).T
 
     def level(
         self, chosen: np.ndarray, operators: tuple[str, ...], most: int, rng: Any
@@ -384,7 +391,7 @@ class _GrownColumns:
         ends = np.cumsum(len(known) - 1 - np.arange(len(fresh)))
         grown: list[int | None] = []
         sampled = list(_sampled(operators, len(fresh), int(ends[-1]), most, rng))
-        n, count = len(self.columns), sum(len(rules) for _, rules in sampled)
+        n, count = self.columns.shape[1], sum(len(rules) for _, rules in sampled)
         require_memory(  # values, as bytes beside them, and in a table
             24 * n * count,
             f"GrammarFeatures grows {count:,} expressions of {n:,} samples",
@@ -398,7 +405,10 @@ class _GrownColumns:
                 i = np.searchsorted(ends, pair, side="right")
                 pairs = np.sort([known[i], known[pair - ends[i] + len(known)]], axis=0)
                 first, second = np.where(turned, pairs[::-1], pairs)
-            grown += [self._grow(name, int(a), int(b)) for a, b in zip(first, second, strict=True)]
+            with np.errstate(over="ignore"):
+                grown += [
+                    self._grow(name, int(a), int(b)) for a, b in zip(first, second, strict=True)
+                ]
         return np.array([k for k in grown if k is not None], dtype=np.intp)
 
     def _grow(self, operator: str, first: int, second: int) -> int | None:
@@ -406,13 +416,13 @@ class _GrownColumns:
         learn = OPERATORS[operator].learn
         node = Expression(operator, first, second, learn(x, z) if learn else 0.0)
         values = node.of(x, z)
-        key = values.tobytes()
-        if key in self._seen or (values == values[0]).all():
+        alike = self._seen.setdefault(self._mark(values), [])
+        if any(np.array_equal(values, self.value(k)) for k in alike) or not np.ptp(values):
             return None
-        self._seen.add(key)
         self.nodes.append(node)
         self._grown.append(values)
-        return self.p + len(self.nodes) - 1
+        alike.append(self.p + len(self.nodes) - 1)
+        return alike[-1]
 
 
 def _sampled(
