@@ -17,7 +17,9 @@ from tamiz.onnx import register_skl2onnx
 from tamiz.svm import SVDD, LinearMachine, OneClassSVM
 from tamiz.tree import BoostingClassifier, CARTRegressor, ForestClassifier
 
-skl2onnx = pytest.importorskip("skl2onnx")
+skl2onnx = pytest.importorskip(
+    "skl2onnx", reason="skl2onnx is not installed: it is in the group test"
+)
 runtime = pytest.importorskip("onnxruntime")
 
 X, Y = load_iris(return_X_y=True)

@@ -56,12 +56,23 @@ from scipy.special import roots_legendre
 
 from tamiz.kernels.base import Kernel, PairwiseForm
 from tamiz.kernels.compiled import exp_double
+from tamiz.kernels.vectors import (
+    LANES,
+    greater,
+    lane,
+    load,
+    multiply,
+    multiply_add,
+    spread,
+    store,
+    subtract,
+)
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.validation import TOO_LARGE
 
-#: Support vectors that are worked on at a time.
-LANES = 32
+#: Nodes that are worked on at a time.
+AT_ONCE = 4
 #: Degrees beyond this lose digits to alternating cumulants.
 HIGHEST_DEGREE = 8
 #: Ellipses on which products are bounded, by the mean of rho and 1 / rho.
@@ -331,34 +342,44 @@ def _in_tiles(table: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(table.reshape(p, n // LANES, LANES).transpose(1, 0, 2))
 
 
-def _rules(p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of nodes to choose from, the last exact (to rounding if p is large); all rules.
+class _Rules(NamedTuple):
+    """Numbers of nodes to choose from, a multiple of four; the last is exact, or as good."""
 
-    Row ``k`` of nodes and weights holds rule ``k``. Products of factors between 0 and 1 are at most
-    ``R ** p`` on an ellipse, so that ``4.4 sqrt(p)`` nodes and a few will do for any.
+    nodes: np.ndarray  # (rules, nodes)
+    weights: np.ndarray  # (rules, nodes)
+    limits: np.ndarray  # (ellipses, rules): bounds on the factors for which a rule will do
+
+
+def _rules(p: int) -> _Rules:
+    """The rules for ``p`` features.
+
+    Products of factors between 0 and 1 are at most ``R ** p`` on an ellipse, so that
+    ``4.4 sqrt(p)`` nodes and a few will do for any, to rounding.
     """
     most = max(1, min((p + 1) // 2, math.ceil(4.4 * math.sqrt(p)) + 8))
-    sizes = [
-        m for m in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96) if m < most
-    ]
+    most += -most % AT_ONCE
+    sizes = [m for m in (4, 8, 12, 16, 20, 24, 32, 48, 64, 96) if m < most]
     sizes.append(most)
     nodes, weights = np.zeros((len(sizes), most)), np.zeros((len(sizes), most))
     for k, m in enumerate(sizes):
         x, w = roots_legendre(m)
         nodes[k, :m], weights[k, :m] = (x + 1.0) / 2.0, w / 2.0
-    return np.array(sizes), nodes, weights
+    rho = (_RADII + np.sqrt(np.square(_RADII) - 1.0))[:, None]
+    with np.errstate(over="ignore"):
+        limits = _NEGLIGIBLE * (15.0 / 32.0) * (1.0 - rho**-2) * rho ** (2.0 * np.array(sizes))
+    return _Rules(nodes, weights, limits)
 
 
 @njit(cache=True, nogil=True)
-def _radial_rows(start: Any, stop: Any, X: Any, terms: Any, rule: Any, out: Any) -> None:
+def _radial_rows(start: Any, stop: Any, X: Any, terms: Any, rules: Any, out: Any) -> None:
     """Add up the values of the rows ``start`` to ``stop``, over support vectors and background."""
     blocks, weights, gamma, Z, given = terms
     tiles, p, _ = blocks.shape
     n_absent = max(1, len(Z))
-    size = max(1, min(n_absent, 2**17 // (p * LANES)))  # a megabyte
+    size = max(1, min(n_absent, 2**15 // (p * LANES)))  # a quarter of a megabyte
     known, total = np.empty((p, LANES)), np.empty((p, LANES))
     absent = np.empty((size, p, LANES))
-    room = np.empty((3, p, LANES))
+    prefix = np.empty((p, AT_ONCE * LANES))
     for tile in range(tiles):
         for first in range(0, n_absent, size):
             last = min(n_absent, first + size)
@@ -370,12 +391,12 @@ def _radial_rows(start: Any, stop: Any, X: Any, terms: Any, rule: Any, out: Any)
             for i in range(start, stop):
                 _factors(X[i], blocks[tile], gamma, known)
                 total[:] = 0.0
-                ellipse = -1
+                ellipse = _best_ellipse(known, absent[0], rules)
                 for k in range(last - first):
-                    ellipse = _add_pair(known, absent[k], rule, ellipse, room, total)
+                    _add_pair(known, absent[k], rules, ellipse, prefix, total)
                 for j in range(p):
-                    for l in range(LANES):
-                        for c in range(weights.shape[1]):
+                    for c in range(weights.shape[1]):
+                        for l in range(LANES):
                             out[i, j, c] += weights[tile * LANES + l, c] * total[j, l]
 
 
@@ -388,77 +409,77 @@ def _factors(x: Any, vectors: Any, gamma: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _add_pair(known: Any, absent: Any, rule: Any, ellipse: Any, room: Any, total: Any) -> Any:
-    """Add the values of one sample and one of the background; the ellipse that bounded them."""
-    sizes, nodes, weights = rule
-    gaps, prefix, sums = room
-    p = len(known)
-    for j in range(p):
-        for l in range(LANES):
-            gaps[j, l] = known[j, l] - absent[j, l]
-            sums[j, l] = 0.0
-    which = len(sizes) - 1
-    if which > 0:
-        if ellipse < 0:  # the best for the first will do for the others
-            need = 2.0**30
-            for e in range(len(_RADII)):
-                here = _nodes_needed(known, absent, gaps, _RADII[e], prefix[0])
-                if here < need:
-                    need, ellipse = here, e
-            ellipse = max(0, ellipse)
-        else:
-            need = _nodes_needed(known, absent, gaps, _RADII[ellipse], prefix[0])
-        while which > 0 and sizes[which - 1] >= need:
-            which -= 1
-    run = np.empty(LANES)
-    for k in range(sizes[which]):
-        _add_node(absent, gaps, nodes[which, k], weights[which, k], prefix, run, sums)
-    for j in range(p):
-        for l in range(LANES):
-            total[j, l] += gaps[j, l] * sums[j, l]
-    return ellipse
+def _best_ellipse(known: Any, absent: Any, rules: Any) -> Any:
+    """The ellipse that asks for the fewest nodes; it will do for other backgrounds."""
+    best, fewest = 0, rules.limits.shape[1]
+    for ellipse in range(len(_RADII)):
+        here = _rule_of(known, absent, rules, ellipse)
+        if here < fewest:
+            best, fewest = ellipse, here
+    return best
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _nodes_needed(known: Any, absent: Any, gaps: Any, R: Any, product: Any) -> Any:
-    """How many nodes leave an error below rounding, by the bound on an ellipse."""
-    half = (R - 1.0) / 2.0
-    for l in range(LANES):
-        product[l] = 1.0
+@njit(cache=True, nogil=True)
+def _rule_of(known: Any, absent: Any, rules: Any, ellipse: Any) -> Any:
+    """The rule with the fewest nodes that leaves an error below rounding, by the bound."""
+    half = spread((_RADII[ellipse] - 1.0) / 2.0)
+    minus = spread((1.0 - _RADII[ellipse]) / 2.0)
+    product = spread(1.0)
     for j in range(len(known)):
-        for l in range(LANES):
-            beyond = half * gaps[j, l]
-            product[l] *= max(known[j, l] + beyond, absent[j, l] - beyond)
+        a, b = load(known, j * LANES), load(absent, j * LANES)
+        gap = subtract(a, b)
+        beyond = greater(multiply_add(half, gap, a), multiply_add(minus, gap, b))
+        product = multiply(product, beyond)
     largest = 0.0
     for l in range(LANES):
-        largest = max(largest, product[l])
-    rho = R + math.sqrt(R * R - 1.0)
-    bound = (32.0 / 15.0) * largest / (1.0 - 1.0 / (rho * rho))
-    if bound <= _NEGLIGIBLE:
-        return 0.0
-    if not bound < np.inf:
-        return 2.0**29
-    return math.log(bound / _NEGLIGIBLE) / (2.0 * math.log(rho))
+        largest = max(largest, lane(product, l))
+    last = rules.limits.shape[1] - 1
+    for which in range(last):
+        if largest <= rules.limits[ellipse, which]:
+            return which
+    return last
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _add_node(
-    absent: Any, gaps: Any, t: Any, weight: Any, prefix: Any, run: Any, sums: Any
-) -> None:
-    """Add the products that leave one factor out, at one node."""
-    p = len(absent)
-    for l in range(LANES):
-        run[l] = weight
-    for j in range(p):
-        other, gap, before = absent[j], gaps[j], prefix[j]
-        for l in range(LANES):
-            before[l] = run[l]
-            run[l] *= other[l] + t * gap[l]
-    for l in range(LANES):
-        run[l] = 1.0
-    for k in range(p):
-        j = p - 1 - k  # a range that counts down would let indices be negative, which costs time
-        other, gap, before, sums_j = absent[j], gaps[j], prefix[j], sums[j]
-        for l in range(LANES):
-            sums_j[l] += before[l] * run[l]
-            run[l] *= other[l] + t * gap[l]
+@njit(cache=True, nogil=True)
+def _add_pair(known: Any, absent: Any, rules: Any, ellipse: Any, prefix: Any, total: Any) -> None:
+    """Add the values of one sample and one of the background, four nodes at once.
+
+    From the first feature to the last, ``prefix`` keeps the products of the factors before each;
+    on the way back they meet the products of those behind.
+    """
+    which, p = _rule_of(known, absent, rules, ellipse), len(known)
+    nodes, weights = rules.nodes[which], rules.weights[which]
+    for first in range(0, len(nodes), AT_ONCE):
+        if weights[first] == 0.0:  # the rule has no more
+            break
+        t0, t1 = spread(nodes[first]), spread(nodes[first + 1])
+        t2, t3 = spread(nodes[first + 2]), spread(nodes[first + 3])
+        run0, run1 = spread(weights[first]), spread(weights[first + 1])
+        run2, run3 = spread(weights[first + 2]), spread(weights[first + 3])
+        for j in range(p):
+            at = j * AT_ONCE * LANES
+            store(prefix, at, run0)
+            store(prefix, at + LANES, run1)
+            store(prefix, at + 2 * LANES, run2)
+            store(prefix, at + 3 * LANES, run3)
+            other = load(absent, j * LANES)
+            gap = subtract(load(known, j * LANES), other)
+            run0 = multiply(run0, multiply_add(t0, gap, other))
+            run1 = multiply(run1, multiply_add(t1, gap, other))
+            run2 = multiply(run2, multiply_add(t2, gap, other))
+            run3 = multiply(run3, multiply_add(t3, gap, other))
+        run0 = run1 = run2 = run3 = spread(1.0)
+        for k in range(p):
+            j = p - 1 - k
+            at = j * AT_ONCE * LANES
+            other = load(absent, j * LANES)
+            gap = subtract(load(known, j * LANES), other)
+            part = multiply(load(prefix, at), run0)
+            part = multiply_add(load(prefix, at + LANES), run1, part)
+            part = multiply_add(load(prefix, at + 2 * LANES), run2, part)
+            part = multiply_add(load(prefix, at + 3 * LANES), run3, part)
+            store(total, j * LANES, multiply_add(gap, part, load(total, j * LANES)))
+            run0 = multiply(run0, multiply_add(t0, gap, other))
+            run1 = multiply(run1, multiply_add(t1, gap, other))
+            run2 = multiply(run2, multiply_add(t2, gap, other))
+            run3 = multiply(run3, multiply_add(t3, gap, other))
