@@ -15,6 +15,7 @@ import subprocess
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -166,6 +167,28 @@ def test_compare(folder):
 
 
 @pytest.mark.ours
+def test_compare_adjusts_for_covariates(tmp_path):
+    """A gene that follows age, in a table where the ill are older, is first until age is known."""
+    rng = np.random.default_rng(0)
+    age = rng.uniform(20, 80, 160)
+    ill = rng.random(160) < 1 / (1 + np.exp(-(age - 50) / 10))
+    genes = rng.standard_normal((160, 4))
+    genes[:, 2] += age / 2
+    genes[:, 1] += 1.4 * ill
+    table = pd.DataFrame(genes, columns=["a", "b", "c", "d"]).assign(age=age, ill=ill.astype(int))
+    table.to_csv(tmp_path / "ill.csv", index=False)
+    options = ["-t", "ill", "-m", "fisher", "--sizes", "1,2", "--cv", 4, "--repeats", 1, "-j", 1]
+    said = run("compare", "ill.csv", *options, "--json", "--drop", "age", cwd=tmp_path)
+    assert json.loads(said.stdout)["rankings"]["fisher"]["features"][0]["name"] == "c"
+    said = run("compare", "ill.csv", *options, "--json", "--adjust", "age", cwd=tmp_path)
+    document = json.loads(said.stdout)
+    assert document["rankings"]["fisher"]["features"][0]["name"] == "b"
+    assert document["adjustment"]["columns"] == ["age"]
+    assert "adjusted for age inside every training part" in said.stderr
+    wrong = run("compare", "ill.csv", *options, "--adjust", "height", cwd=tmp_path)
+    assert wrong.returncode == 2 and "names 'height', which is no feature" in wrong.stderr
+
+
 def test_demo(tmp_path, limits):
     """With every fourth row and column: all methods compete, in a tenth of the time."""
     data = load("breast_cancer")

@@ -436,3 +436,17 @@ def test_nothing_is_selected_with_a_sentence_that_counts():
         found = Knockoffs("pearson", fdr=0.2, n_copies=5, random_state=1).fit(X, y)
     assert not found.support_.any() and "at least 1 features" not in found.message_
     assert "with 0 features" not in found.message_ and len(told) >= 1
+
+
+def test_samples_that_depend_on_each_other_are_refused():
+    X, y = np.random.default_rng(0).standard_normal((60, 4)), np.arange(60) % 2
+    with pytest.raises(ValueError, match=r"groups= puts several samples into one group.*Average"):
+        Knockoffs().fit(X, y, groups=np.arange(60) // 3)
+    with pytest.raises(ValueError, match=r"times= was given.*StabilitySelection keeps neighbours"):
+        Knockoffs().fit(X, y, times=np.arange(60))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = Knockoffs(random_state=0).fit(X, y, groups=np.arange(60))  # one sample each
+        np.testing.assert_array_equal(
+            alone.statistics_, Knockoffs(random_state=0).fit(X, y).statistics_
+        )

@@ -6,13 +6,17 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tamiz
 from tamiz.discovery import Shadows
+from tamiz.discovery.importances import as_indicators, column_importances
 from tamiz.discovery.shadows import Shuffle, significant
 from tamiz.filters import MRMR, FisherScore, ReliefF, RReliefF
+from tamiz.information.columns import CodedTable
 from tamiz.svm import SVC
 from tests.checks import assert_every_check_passes
 from tests.naive import shadows as naive
@@ -154,6 +158,106 @@ def test_frames_with_categories_and_missing_values(selector):
     assert found.support_[2] and found.order_[0] == 2
 
 
+@pytest.mark.parametrize("selector", ["rbf", "linear"])
+def test_machines_see_categories_as_indicators_of_one_feature(selector):
+    rng = np.random.default_rng(1)
+    n = 150
+    frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    frame["kind"] = rng.choice(["w", "x", "y", "z"], n)
+    frame["flag"] = rng.choice(["on", "off"], n)
+    y = np.where(np.isin(frame["kind"], ["w", "y"]) ^ (rng.random(n) < 0.05), "yes", "no")
+    frame.loc[::9, "a"] = np.nan
+    frame.loc[3, "kind"] = None
+    found = Shadows(selector, max_rounds=30, random_state=0).fit(frame, y)
+    assert found.support_.tolist() == [False, False, True, False]
+    assert found.history_.shape[1] == 4 and found.n_features_in_ == 4
+    with pytest.raises(ValueError, match=r"column 'kind' holds categories.*'mrmr', 'rbf' or"):
+        Shadows(SVC()).fit(frame, y)
+
+
+def test_indicators_and_medians():
+    X = np.array([[0, 1.0, 5], [1, np.nan, 7], [2, 3.0, 5], [np.nan, 8.0, 5]])
+    table = CodedTable(X, np.array([True, False, True]), {})
+    got, members = as_indicators(table)
+    assert got.tolist() == [
+        [1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 3, 1], [0, 0, 1, 0, 3, 0], [0, 0, 0, 1, 8, 0],
+    ]  # fmt: skip
+    assert [part.tolist() for part in members] == [[0, 1, 2, 3], [4], [5]]
+
+
+@pytest.mark.parametrize(
+    "steps", [(SimpleImputer(), ReliefF()), (SimpleImputer(), StandardScaler(), SVC(kernel="rbf"))]
+)
+def test_a_pipeline_that_fills_missing_values(steps):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5))
+    y = (2 * X[:, 1] + 0.5 * rng.normal(size=120) > 0).astype(int)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    found = Shadows(make_pipeline(*steps), max_rounds=30, random_state=0).fit(X, y)
+    assert found.support_[1] and found.order_[0] == 1
+
+
+@pytest.mark.parametrize("selector", [None, "rbf", "linear", FisherScore(), LogisticRegression()])
+def test_groups_of_features_are_decided_together(selector):
+    """A product split over two columns that are one feature, beside pairs of noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    y = (X[:, 2] + X[:, 5] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    groups = {"good": [2, 5], "noise": [0, 7]}
+    found = Shadows(selector, max_rounds=30, n_trees=20, feature_groups=groups, random_state=0).fit(
+        X, y
+    )
+    assert found.get_support(indices=True).tolist() == [2, 5]
+    assert sorted(found.order_[:2].tolist()) == [2, 5]
+    for left, right in ((2, 5), (0, 7)):
+        assert found.hits_[left] == found.hits_[right]
+        np.testing.assert_array_equal(found.history_[:, left], found.history_[:, right])
+    first = found.selection_.path[0]
+    assert len(first.features) in (1, 2) and first.n_features <= 8
+    assert any(step.features == [2, 5] for step in found.selection_.path)
+
+
+def test_a_group_is_shuffled_as_one():
+    columns = np.array([[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]])
+    seen = set()
+    for seed in range(10):
+        members = [np.array([0, 1]), np.array([2])]
+        got = Shuffle(None)(columns, np.random.default_rng(seed), members)
+        np.testing.assert_array_equal(got[1], got[0] + 10)
+        seen.add(tuple(got[2] - got[0]))
+        inside = Shuffle(np.array([0, 1, 0, 1]))(columns, np.random.default_rng(seed), members)
+        assert set(inside[0, [0, 2]]) == {0, 2} and set(inside[2, [1, 3]]) == {21, 23}
+    assert len(seen) > 5
+
+
+def test_leaving_a_group_out_equals_a_kernel_without_its_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    machine = SVC(kernel="rbf", gamma=0.3).fit(X, y)
+    members = [np.array([0, 1]), np.array([2]), np.array([3, 4])]
+    S, coef = machine.support_vectors_, machine.dual_coef_[0]
+
+    def norm(columns):
+        gaps = ((S[:, None, columns] - S[None, :, columns]) ** 2).sum(axis=2)
+        return coef @ np.exp(-0.3 * gaps) @ coef
+
+    expected = [
+        abs(norm(np.arange(5)) - norm(np.setdiff1d(np.arange(5), part))) for part in members
+    ]
+    np.testing.assert_allclose(column_importances(machine, 5, members), expected, rtol=1e-8)
+
+
+def test_groups_of_one_column_change_nothing():
+    X, y = xor(150)
+    alone = Shadows(**FEW).fit(X, y)
+    named = Shadows(**FEW, feature_groups=[[3], [0]]).fit(X, y)
+    np.testing.assert_array_equal(alone.history_, named.history_)
+    assert alone.order_.tolist() == named.order_.tolist()
+    with pytest.raises(ValueError, match="belongs to one group at most"):
+        Shadows(feature_groups=[[0, 1], [1]]).fit(X, y)
+
+
 def test_missing_values_are_refused_where_the_criterion_takes_none():
     X, y = xor(40)
     X[3, 2] = np.nan
@@ -189,6 +293,38 @@ def test_groups_take_away_what_groups_explain():
     assert not Shadows(**FEW).fit(X, y, groups=laboratory).support_[0]
     with pytest.raises(ValueError, match="groups has 3"):
         Shadows().fit(X, y, groups=[1, 2, 3])
+
+
+def test_times_take_away_a_trend():
+    """Among neighbours in time, what only follows the trend is as good as its shadow."""
+    rng = np.random.default_rng(0)
+    time = rng.permutation(300)  # rows stand in any order
+    X = rng.normal(size=(300, 5))
+    y = rng.random(300) < np.clip(time / 300 + 0.8 * (X[:, 1] > 0) - 0.4, 0.05, 0.95)
+    X[:, 0] += time / 30
+    assert Shadows(**FEW).fit(X, y).support_[:2].all()
+    among = Shadows(**FEW).fit(X, y, times=time)
+    assert not among.support_[0] and among.support_[1]
+    days = np.datetime64("2020-01-01") + time  # the same as dates
+    np.testing.assert_array_equal(Shadows(**FEW).fit(X, y, times=days).hits_, among.hits_)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"groups": np.arange(40), "times": np.arange(40)},
+            "groups= and times= cannot be combined",
+        ),
+        ({"times": np.arange(3)}, "times has 3 entries"),
+        ({"times": ["a", "b"] * 20}, "times holds the text 'a'; times are numbers or dates"),
+        ({"times": np.arange(40) // 2}, "within every block of neighbours in time"),
+    ],
+)
+def test_times_that_are_of_no_use_are_refused(given, words):
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) // 2 % 2
+    with pytest.raises(ValueError, match=words):
+        Shadows(max_rounds=5).fit(X, y, **given)
 
 
 def test_weights_leave_samples_out():

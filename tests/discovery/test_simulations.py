@@ -63,6 +63,22 @@ def test_what_is_there_is_found():
     assert np.mean([o.unrelated for o in found["stability, score"]]) <= 1.0
 
 
+@pytest.mark.parametrize("signal", ["xor", "radial"])
+def test_signals_that_single_features_do_not_show(signal):
+    """ReliefF sees pairs and distances: what it finds there is right, and nearly all there is."""
+    methods = ["stability, ReliefF", "permutations, ReliefF, maxT", "permutations, ReliefF, fdr"]
+    found = series(Setting("independent", signal, 300, 20), methods, 4)
+    assert set(found) == set(methods)
+    for name, outcomes in found.items():
+        assert np.mean([o.power for o in outcomes]) > 0.6, name  # 0.94 to 1 in long series
+        assert np.mean([o.unrelated for o in outcomes]) <= 1.0, name
+    alone = [
+        WelchT(alpha=0.1, correction="holm").fit(truth.X, truth.y).support_[truth.relevant].mean()
+        for truth in (draw(Setting("independent", signal, 300, 20), seed) for seed in range(4))
+    ]
+    assert np.mean(alone) < 0.4
+
+
 def test_table_has_a_row_for_each_method():
     setting = Setting("blocks", "linear", 60, 20)
     outcomes = repeat(setting, 0, ["Holm", "Benjamini-Hochberg", "stability, ReliefF"])

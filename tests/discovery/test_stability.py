@@ -97,6 +97,22 @@ def test_halves_are_disjoint_and_keep_classes_and_groups_together(data):
         assert abs(y[one].mean() - y[two].mean()) < 0.2
 
 
+def test_neighbours_in_time_are_in_one_half():
+    """A slow trend and a slow target: rows tell of their neighbours, blocks do not."""
+    rng = np.random.default_rng(0)
+    time = rng.permutation(200)
+    X = rng.standard_normal((200, 30))
+    y = (np.sin(time / 8) + X[:, 3] > 0).astype(int)
+    settings = {"pfer": 1.0, "random_state": 0, "n_subsamples": 20}
+    found = StabilitySelection(FisherScore(), **settings).fit(X, y, times=time)
+    blocks = StabilitySelection(FisherScore(), **settings).fit(X, y, groups=time // 10)
+    np.testing.assert_array_equal(found.frequencies_, blocks.frequencies_)
+    alone = StabilitySelection(FisherScore(), **settings).fit(X, y)
+    assert not np.array_equal(found.entry_sizes_, alone.entry_sizes_)
+    with pytest.raises(ValueError, match="groups= and times= cannot be combined"):
+        StabilitySelection(FisherScore()).fit(X, y, groups=time, times=time)
+
+
 def test_groups_are_used(data):
     X, y = data
     doubled, labels, groups = np.repeat(X, 2, axis=0), np.repeat(y, 2), np.repeat(np.arange(100), 2)

@@ -6,9 +6,19 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
-from tamiz import HoldOutSVM, compare
+from tamiz import HoldOutSVM, compare, tune
 from tamiz.base import Selector
 from tamiz.cli.calibration import folds_of
 from tamiz.discovery import StabilitySelection
@@ -81,16 +91,52 @@ def test_a_search_inside_a_comparison_keeps_the_groups():
     assert found.stability("forward", "own").frequency.tolist() == [0.0, 1.0]
 
 
-def test_a_splitter_that_parts_groups_is_warned_of_once():
+@pytest.mark.parametrize(
+    ("cv", "instead"),
+    [
+        (KFold(3, shuffle=True), r"StratifiedGroupKFold\(3, shuffle=True\)"),
+        (StratifiedKFold(4), r"StratifiedGroupKFold\(4, shuffle=True\)"),
+        (
+            RepeatedStratifiedKFold(n_splits=3, n_repeats=2),
+            r"StratifiedGroupKFold\(3, shuffle=True\)",
+        ),
+        (ShuffleSplit(2), r"GroupShuffleSplit\(2\)"),
+        ("loo", r"LeaveOneGroupOut\(\)"),
+        (TimeSeriesSplit(3), r"tamiz.search.TimeFolds\(3\), with the times as groups,"),
+    ],
+)
+def test_a_splitter_that_parts_groups_is_refused(cv, instead):
     X, y, person = persons()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        compare(
-            X, y, ["fisher"], {"knn": KNNClassifier(3)}, sizes=[1], repeats=2, nested=False,
-            cv=KFold(3, shuffle=True), apparent=False, baselines=(), groups=person, random_state=0,
-        )  # fmt: skip
-    said = [str(one.message) for one in caught if "group" in str(one.message)]
-    assert len(said) == 1 and "StratifiedGroupKFold(3, shuffle=True) keeps groups" in said[0]
+    words = f"samples of one group into both parts of a split.*{instead} keeps groups together"
+    options = {"groups": person, "cv": cv, "random_state": 0}
+    with pytest.raises(ValueError, match=words):
+        compare(X, y, ["fisher"], {"knn": KNNClassifier(3)}, repeats=1, nested=False, **options)
+    with pytest.raises(ValueError, match=words):
+        tune(X, y, KNNClassifier(), {"n_neighbors": [1, 3]}, **options)
+
+
+def test_the_splitter_that_is_named_is_taken():
+    X, y, person = persons()
+    options = {"sizes": [1], "repeats": 1, "nested": False, "apparent": False, "baselines": ()}
+    for cv in (StratifiedGroupKFold(3, shuffle=True), GroupShuffleSplit(2), LeaveOneGroupOut()):
+        found = compare(
+            X, y, ["fisher"], {"knn": KNNClassifier(3)}, cv=cv, groups=person, **options
+        )
+        assert np.isfinite(found.errors).all()
+
+
+def test_splits_of_ones_own_that_part_groups_are_warned_of_once():
+    X, y, person = persons()
+    listed = list(KFold(3, shuffle=True, random_state=0).split(X))
+    for cv in (listed, PredefinedSplit(np.arange(len(y)) % 3)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compare(
+                X, y, ["fisher"], {"knn": KNNClassifier(3)}, sizes=[1], repeats=1, nested=False,
+                cv=cv, apparent=False, baselines=(), groups=person, random_state=0,
+            )  # fmt: skip
+        said = [str(one.message) for one in caught if "group" in str(one.message)]
+        assert len(said) == 1 and "shuffle=True) keeps groups together" in said[0]
 
 
 @pytest.mark.parametrize("missing", [np.nan, None])
@@ -101,6 +147,34 @@ def test_missing_groups_are_refused(missing):
     for fit in (HoldOutSVM(1).fit, StabilitySelection().fit):
         with pytest.raises(ValueError, match=r"groups contains a missing value .first at row 3"):
             fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("ring", [True, False])
+def test_halves_are_found_where_few_draws_hold_every_class(ring):
+    """Thirty classes of two groups each, two classes a group: in a ring every second group.
+
+    One in 2^29 draws at random has such halves. Otherwise groups hold three of twenty classes, and
+    each class has three groups: a few draws in a thousand.
+    """
+    rng = np.random.default_rng(0)
+    if ring:
+        holds = [{k, (k + 1) % 30} for k in range(30)]
+    else:
+        holds = [set(part) for part in np.concatenate([rng.permutation(20) for _ in range(3)])
+                 .reshape(20, 3).tolist()]  # fmt: skip
+    place = rng.permutation(len(holds))
+    group = np.concatenate([[g] * len(holds[g]) for g in place])
+    y = np.concatenate([[f"class {k}" for k in sorted(holds[g])] for g in place])
+    halves = Halves(ResampledTable(np.zeros((len(y), 1)), y), group)
+    for b in range(5):
+        first, second = halves.pair(0, b)
+        assert not set(group[first]) & set(group[second])
+        assert set(y[first]) == set(y[second]) == set(y)
+        sizes = [len(set(group[part])) for part in (first, second)]
+        assert not ring or sizes == [15, 15]
+    again = halves.pair(0, 3)
+    np.testing.assert_array_equal(again[0], Halves(ResampledTable(np.zeros((len(y), 1)), y),
+                                                   group).pair(0, 3)[0])  # fmt: skip
 
 
 def test_halves_of_groups_that_mix_classes_hold_every_class():

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from tamiz.data import Dataset, load
 from tamiz.evaluation.comparison.compare import run_comparison
 from tamiz.evaluation.study import make_study
-from tamiz.evaluation.study.answers import find_answers
+from tamiz.evaluation.study.answers import agreement, family_frequencies, find_answers
 from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST
 from tamiz.evaluation.study.predictions import final_candidate, triple_predictions
 from tamiz.reports import summary
@@ -94,6 +94,33 @@ def test_the_smallest_answer_is_within_its_own_rule(cancer):
     assert away <= 0.015 + 1e-12
     sizes = np.array([triple.size for triple in cancer.answers.contest.triples])
     assert sizes[choice.smallest] == sizes[choice.equal].min()
+
+
+def test_ties_go_to_features_that_come_back_over_splits_and_families(cancer):
+    found = cancer.comparison
+    for size in (1, 4, 30):
+        filters, embedded = np.zeros((2, 30)), np.zeros(30)
+        for k, name in enumerate(("fisher", "mrmr")):
+            for order in found.orders[name]:
+                filters[k, order[:size]] += 1 / len(found.orders[name])
+        for order in found.orders["rfe"]:
+            embedded[order[:size]] += 1 / len(found.orders["rfe"])
+        expected = (filters.mean(axis=0) + embedded) / 2  # one vote for each family
+        np.testing.assert_allclose(family_frequencies(found, size), expected)
+    small = cancer.recommended
+    own = [found.names.index(name) for name in small.features]
+    assert small.frequency == pytest.approx(family_frequencies(found, small.size)[own].mean())
+
+    contest, choice = cancer.answers.contest, cancer.answers.contest.choice
+    weight = {}
+    for t, triple in enumerate(contest.triples):
+        if triple.size == small.size and choice.equal[t]:
+            features = found.whole_orders[triple.method][: triple.size]
+            frequency = family_frequencies(found, triple.size)[features].mean()
+            weight[t] = (agreement(found, triple.method, triple.size) + frequency) / 2
+    least = min(choice.means[t] for t in weight)
+    alike = [t for t in weight if choice.means[t] <= least + 0.005]
+    assert weight[choice.smallest] >= max(weight[t] for t in alike) - 1e-12
 
 
 def test_json_has_the_published_names(cancer):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tamiz.evaluation.agreement import nogueira_index
+from tamiz.evaluation.methods import METHODS
 from tamiz.evaluation.study import Study
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.reports import reason_text, render, summary
@@ -72,6 +73,18 @@ def differences(contest, a: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(worse), np.array(errors)
 
 
+def comes_back(found, method: str, size: int) -> float:
+    """Mean of the agreement of the splits and of how often each family has the features."""
+    features = found.whole_orders[method][:size]
+    families: dict[str, list[float]] = {}
+    for name in found.methods:
+        if name not in ("random", "all"):
+            hits = [sum(j in order[:size] for j in features) for order in found.orders[name]]
+            families.setdefault(METHODS[name].family, []).append(np.mean(hits) / size)
+    frequency = np.mean([np.mean(own) for own in families.values()])
+    return (nogueira_index(found.masks(method, size)) + frequency) / 2
+
+
 def is_true(study: Study, best, code: str, values: dict) -> bool:
     """Whether what a sentence claims holds, worked out anew."""
     contest, tiny = study.answers.contest, 1e-9
@@ -110,9 +123,9 @@ def is_true(study: Study, best, code: str, values: dict) -> bool:
             if sizes[t] == best.size and one.method != best.method and contest.choice.equal[t]
             and abs(means[t] - means[mine]) <= alike
         ]  # fmt: skip
-        own = nogueira_index(study.comparison.masks(best.method, best.size))
+        own = comes_back(study.comparison, best.method, best.size)
         steady = [
-            nogueira_index(study.comparison.masks(contest.triples[t].method, best.size))
+            comes_back(study.comparison, contest.triples[t].method, best.size)
             for t in others
             if not contest.triples[t].own
         ]

@@ -8,6 +8,7 @@ import typer
 
 from tamiz.cli import options as opt
 from tamiz.cli.select import (
+    Adjust,
     Checkpoint,
     Folds,
     Methods,
@@ -39,6 +40,7 @@ def compare(
         bool, typer.Option("--tune", help="Tune the judge inside the training parts.")
     ] = False,
     permutations: Permutations = 0,
+    adjust: Adjust = None,
     *,
     reading: opt.Reading,
     json: opt.Json = False,
@@ -61,6 +63,7 @@ def compare(
     opt.check_writable(out, "--out", opt.REPORT)
     with budget.without_compiling():
         dataset = opt.read(data, reading=reading, quiet=quiet)
+    covariates = None if adjust is None else opt.split_list(adjust)
     study = run_study(
         dataset,
         quiet=quiet,
@@ -74,11 +77,14 @@ def compare(
         baselines=("random", "all"),
         permutations=permutations,
         fdr=None,
+        adjust=covariates,
         n_jobs=jobs,
         random_state=seed,
         time_budget=budget,
         checkpoint=checkpoint,
     )
+    if covariates is not None and not quiet:
+        tell(f"features are adjusted for {', '.join(covariates)} inside every training part.")
     # what was found comes first: it must not be lost if the file cannot be written
     if json:
         say_json(study.to_dict())

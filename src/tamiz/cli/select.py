@@ -42,6 +42,13 @@ Scale = Annotated[
         rich_help_panel=_WHAT,
     ),
 ]
+Adjust = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns to adjust the features for, such as age,batch; inside the training parts.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Permutations = Annotated[
     int,
     typer.Option(
@@ -92,14 +99,7 @@ def select(
         bool, typer.Option("--tune", help="Judges are always tuned.", hidden=True)
     ] = False,
     permutations: Permutations = 0,
-    adjust: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns to adjust the features for, such as age,batch; inside the training "
-            "parts.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
+    adjust: Adjust = None,
     fdr: Annotated[
         float,
         typer.Option(

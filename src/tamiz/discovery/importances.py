@@ -9,6 +9,10 @@ What a fitted thing says of its columns is read in this order:
   all features from one fit;
 - ``coef_``: absolute values, or the root of the sum of squares over several machines;
 - ``feature_importances_``.
+
+Several columns may be one unit, such as the indicators of a category: what a machine with another
+kernel is asked then is to leave all of them out. Squares of weights and importances are added, and
+of scores and ranks the best one counts.
 """
 
 from __future__ import annotations
@@ -101,10 +105,12 @@ class ColumnScorer:
         columns: np.ndarray,
         seed: int,
         weight: np.ndarray | None = None,
+        members: list[np.ndarray] | None = None,
     ) -> np.ndarray:
         """Importances of the columns of ``X``; ``columns`` says which feature each is (a copy of).
 
-        A column that does not vary matters nothing.
+        ``members`` are the columns of each unit, if importances are those of units. A column that
+        does not vary matters nothing.
         """
         model = seeded(clone(self.estimator), seed)
         nominal = np.flatnonzero(self.categorical[columns])
@@ -115,7 +121,7 @@ class ColumnScorer:
             X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         weights = fit_arguments(model, weight)
         fitted = fit_to_the_end(model, X, y, **weights)
-        return column_importances(fitted, X.shape[1])
+        return column_importances(fitted, X.shape[1], members)
 
 
 def scorer_for(
@@ -140,10 +146,11 @@ def scorer_for(
     codes = codes or "categorical_features" in last_step(estimator).get_params(deep=False)
     if table.categorical.any() and not codes:
         first = int(np.flatnonzero(table.categorical)[0])
+        more = ", 'rbf'" if parameter == "selector" else ""  # which makes indicators of them
         raise ValueError(
             f"{table.called(first)} holds categories, and {type(last_step(estimator)).__name__} "
-            f"takes numbers; use {parameter}='forest', 'mrmr' or 'relieff', or encode the "
-            "categories first."
+            f"takes numbers; use {parameter}='forest', 'mrmr'{more} or 'relieff', or "
+            "encode the categories first."
         )
     return ColumnScorer(estimator, table.categorical, scaled)
 
@@ -153,14 +160,31 @@ def takes_weights(estimator: Any) -> bool:
     return bool(has_fit_parameter(last_step(estimator), "sample_weight"))
 
 
-def column_importances(fitted: Any, n_columns: int) -> np.ndarray:
-    """What a fitted selector, machine or estimator says of its columns, as the module describes."""
+def column_importances(
+    fitted: Any, n_columns: int, members: list[np.ndarray] | None = None
+) -> np.ndarray:
+    """What a fitted selector, machine or estimator says of its columns, as the module describes.
+
+    Parameters
+    ----------
+    fitted : estimator
+        It, or a pipeline that ends with it.
+    n_columns : int
+        Number of columns that it was given.
+    members : list of int arrays, optional
+        Columns of each unit, adjacent and in their order; one importance for each unit is returned.
+    """
     step = last_step(fitted)
-    for read in _READERS:
-        found = read(step)
-        if found is not None:
-            break
-    else:
+    several = members is not None and len(members) < n_columns
+    if several and members is not None:
+        together = _left_out_together(step, n_columns, members)
+        if together is not None:
+            return together
+    found, combine = next(
+        ((own, combine) for read, combine in _READERS if (own := read(step)) is not None),
+        (None, np.sum),
+    )
+    if found is None:
         raise TypeError(
             f"{type(step).__name__} says nothing of single features: it has none of scores_, "
             "ranking_, coef_, feature_importances_ and a kernel. Use a selector, a linear or "
@@ -172,7 +196,10 @@ def column_importances(fitted: Any, n_columns: int) -> np.ndarray:
             f"{found.shape}: an earlier step of the pipeline changes the columns. Apply that step "
             "to X first."
         )
-    return np.where(np.isnan(found), 0.0, found)
+    found = np.where(np.isnan(found), 0.0, found)
+    if not several or members is None:
+        return found
+    return np.array([combine(found[part]) for part in members])
 
 
 def _scored(step: Any) -> np.ndarray | None:
@@ -190,16 +217,43 @@ def _ranked(step: Any) -> np.ndarray | None:
     return None if ranking is None else -np.asarray(ranking, dtype=np.float64)
 
 
-def _left_out(step: Any) -> np.ndarray | None:
+def _tracked(step: Any) -> tuple[Any, list[np.ndarray]] | None:
+    """The kernel over the support vectors of a machine that is not linear, and its coefficients."""
     kernel = getattr(step, "kernel_", None)
     if kernel is None or kernel.is_linear:
         return None
-    tracker = kernel.track(step.support_vectors_)
+    return kernel.track(step.support_vectors_), list(np.atleast_2d(step.dual_coef_))
+
+
+def _left_out(step: Any) -> np.ndarray | None:
+    found = _tracked(step)
+    if found is None:
+        return None
+    tracker, machines = found
     changes = [
-        np.abs(coef @ tracker.K @ coef - tracker.leave_one_out_norms(coef))
-        for coef in np.atleast_2d(step.dual_coef_)
+        np.abs(coef @ tracker.K @ coef - tracker.leave_one_out_norms(coef)) for coef in machines
     ]
     return np.sum(changes, axis=0)
+
+
+def _left_out_together(step: Any, n_columns: int, members: list[np.ndarray]) -> np.ndarray | None:
+    """The change of ``||w||^2`` without all columns of a unit; None of what has no such kernel."""
+    found = None if hasattr(step, "scores_") or hasattr(step, "ranking_") else _tracked(step)
+    single = None if found is None else _left_out(step)
+    if found is None or single is None or len(single) != n_columns:
+        return None
+    tracker, machines = found
+    whole = [coef @ tracker.K @ coef for coef in machines]
+    changes = np.array([single[part[0]] for part in members])
+    for k, part in enumerate(members):
+        if len(part) > 1:
+            for j in part:
+                tracker.remove(j)
+            without = [coef @ tracker.K @ coef for coef in machines]
+            changes[k] = np.abs(np.subtract(whole, without)).sum()
+            for j in part:
+                tracker.add(j)
+    return changes
 
 
 def _weighed(step: Any) -> np.ndarray | None:
@@ -214,10 +268,46 @@ def _split(step: Any) -> np.ndarray | None:
     return None if found is None else np.asarray(found, dtype=np.float64)
 
 
-_READERS: tuple[Callable[[Any], np.ndarray | None], ...] = (
-    _scored,
-    _ranked,
-    _left_out,
-    _weighed,
-    _split,
+def _length(values: np.ndarray) -> float:
+    return float(np.sqrt(np.square(values).sum()))
+
+
+#: How what is fitted is read, and how the columns of a unit count together.
+_READERS: tuple[tuple[Callable[[Any], Any], Callable[[np.ndarray], Any]], ...] = (
+    (_scored, np.max),
+    (_ranked, np.max),
+    (_left_out, np.sum),
+    (_weighed, _length),
+    (_split, np.sum),
 )
+
+
+def as_indicators(table: CodedTable) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A table of numbers for machines: indicators of categories, medians for missing numbers.
+
+    Parameters
+    ----------
+    table : CodedTable
+        With codes, and NaN for missing values. A missing category is a category of its own.
+
+    Returns
+    -------
+    X : array
+        The table; no value is missing.
+    members : list of int arrays
+        Columns of each feature.
+    """
+    parts: list[np.ndarray] = []
+    for j in range(table.X.shape[1]):
+        column = table.X[:, j]
+        missing = np.isnan(column)
+        if not table.categorical[j]:
+            middle = np.median(column[~missing]) if not missing.all() else 0.0
+            parts.append(np.where(missing, middle, column)[:, None])
+            continue
+        codes = np.where(missing, np.max(column[~missing], initial=-1.0) + 1.0, column)
+        levels = np.unique(codes)
+        levels = levels[1:] if len(levels) == 2 else levels  # one indicator says both
+        parts.append((codes[:, None] == levels).astype(np.float64))
+    ends = np.cumsum([part.shape[1] for part in parts])
+    return np.hstack(parts), np.split(np.arange(ends[-1]), ends[:-1])

@@ -30,19 +30,27 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import stats
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from tamiz.base import PathStep, Selector, Stopwatch, order_by
-from tamiz.discovery.importances import CRITERIA, ColumnScorer, scorer_for, takes_weights
+from tamiz.discovery.importances import (
+    CRITERIA,
+    ColumnScorer,
+    as_indicators,
+    scorer_for,
+    takes_weights,
+)
 from tamiz.display import axes, frames
 from tamiz.filters.univariate.corrections import corrected
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.routing import refuse_unrequested, router_of, wants
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
+from tamiz.search.base import takes_missing
 from tamiz.search.judges import last_step
 from tamiz.search.resampling import label_blocks, run_jobs
+from tamiz.search.splits import kept_together
 from tamiz.tree.forest import Bins, ForestRules, features_tried, grow_forest
 from tamiz.validation import (
     N_JOBS,
@@ -50,6 +58,7 @@ from tamiz.validation import (
     check_classes,
     check_sample_weight,
     check_target,
+    check_units,
     check_X,
     depth_of_caller,
     group_codes,
@@ -102,7 +111,12 @@ class Shadows(Selector):
         Weights of the classes in the default forest.
     categorical_features : array-like or None, default=None
         Columns to take as categories besides those that hold text: indices, names or a mask. The
-        default forest takes their codes as numbers.
+        default forest takes their codes as numbers; "rbf", "linear" and "lasso" take indicators of
+        their values, and the median in place of a missing number.
+    feature_groups : list of lists or dict of lists, optional
+        Columns that are one feature, by position or name, such as the indicators of a category or
+        the values of one spectrum. Their values are shuffled together, and they are accepted or
+        rejected together.
     task : {"auto", "classification", "regression"}, default="auto"
         What the target holds, for a ``selector`` given by name.
     n_jobs : int or None, default=None
@@ -182,6 +196,7 @@ class Shadows(Selector):
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "categorical_features": ["array-like", None],
+        "feature_groups": [None, list, tuple, dict],
         "task": [StrOptions({"auto", "classification", "regression"})],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
@@ -201,6 +216,7 @@ class Shadows(Selector):
         min_samples_leaf: int | None = None,
         class_weight: Any = None,
         categorical_features: Any = None,
+        feature_groups: Any = None,
         task: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -217,6 +233,7 @@ class Shadows(Selector):
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.categorical_features = categorical_features
+        self.feature_groups = feature_groups
         self.task = task
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -224,7 +241,9 @@ class Shadows(Selector):
         self.resume = resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Shadows:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None
+    ) -> Shadows:
         """Run the rounds and decide.
 
         Parameters
@@ -239,6 +258,9 @@ class Shadows(Selector):
         groups : array of shape (n_samples,), optional
             Which rows belong together, such as those of one laboratory: values are shuffled among
             the rows of a group only, so that a shadow differs between groups as its feature does.
+        times : array of shape (n_samples,), optional
+            Numbers or dates, in place of ``groups``: values are shuffled within 20 blocks of
+            neighbours in time, so that a shadow has the slow trend of its feature.
 
         Returns
         -------
@@ -246,7 +268,7 @@ class Shadows(Selector):
         """
         with unchanged_on_error(self):
             refuse_unrequested(self, sample_weight=sample_weight, groups=groups)
-            self._fit(X, y, sample_weight, groups)
+            self._fit(X, y, sample_weight, groups, times)
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -258,38 +280,44 @@ class Shadows(Selector):
         """
         return router_of(self, selector=(self.selector, "fit"))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, times: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
         table = self._read(X)
         n, p = table.X.shape
         y = check_target(y, n)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
-        shuffle = Shuffle.within(groups, n)
-        if groups is not None:
-            label_blocks(groups, y)  # refused if the target is the same within every group
-        competition = self._competition(table, y, weight, shuffle)
+        within = kept_together(groups, times, n)
+        shuffle = Shuffle.within(within, n)
+        if within is not None:  # refused if the target is the same within every group
+            label_blocks(within, y, "groups" if times is None else "times")
+        units = check_units(self.feature_groups, None, p, table.names)
+        competition = self._competition(table, y, weight, shuffle, units.members)
         beside = [] if weight is None else [weight]
-        beside += [] if groups is None else [group_codes(groups, n)]
+        beside += [] if within is None else [group_codes(within, n)]
         store = open_checkpoint(self, table.X, y, *beside)
         random = check_random_state(self.random_state)
         state = State.start(
-            p, int(random.randint(2**31 - 1)), None if store is None else store.state
+            units.sizes, int(random.randint(2**31 - 1)), None if store is None else store.state
         )
         with Progress("Shadows", self.verbose, most=-(-int(self.max_rounds) // _LOOK)) as progress:
             self._run(competition, state, store, progress)
         self.n_rounds_ = len(state.limits)
-        self.decisions_ = state.decisions
-        self.hits_, self.rounds_ = state.hits, state.rounds
-        self.history_, self.limits_ = np.array(state.history), np.array(state.limits)
-        self.undecided_ = state.decisions == UNDECIDED
+        unit = units.of_feature()
+        self.decisions_ = state.decisions[unit]
+        self.hits_, self.rounds_ = state.hits[unit], state.rounds[unit]
+        self.history_ = np.array(state.history).reshape(-1, len(units.members))[:, unit]
+        self.limits_ = np.array(state.limits)
+        self.undecided_ = self.decisions_ == UNDECIDED
         fraction = state.hits / np.maximum(state.rounds, 1)
-        importance = state.mean_importance()
+        order = order_by(state.decisions, state.rounds, fraction, state.mean_importance())
+        members = units.members
+        path = [step._replace(features=members[step.features[0]].tolist()) for step in state.path]
         self._finish(
-            order=order_by(state.decisions, state.rounds, fraction, importance),
-            support=state.decisions == ACCEPTED,
-            scores=fraction,
-            path=state.path,
+            order=np.concatenate([members[k] for k in order]),
+            support=self.decisions_ == ACCEPTED,
+            scores=fraction[unit],
+            path=path,
             seconds=watch.seconds,
             notes={
                 "status": self.status_,
@@ -307,12 +335,22 @@ class Shadows(Selector):
         return read_columns(X, self.categorical_features, estimator=self, min_samples=2)
 
     def _competition(
-        self, table: CodedTable, y: np.ndarray, weight: np.ndarray | None, shuffle: Shuffle
+        self,
+        table: CodedTable,
+        y: np.ndarray,
+        weight: np.ndarray | None,
+        shuffle: Shuffle,
+        members: list[np.ndarray],
     ) -> Competition:
         if self.selector is None:
-            return self._forest(table.X, y, weight, shuffle)
+            return self._forest(table.X, y, weight, shuffle, members)
+        scaled = isinstance(self.selector, str) and CRITERIA[self.selector].scaled
+        if scaled and (table.categorical.any() or np.isnan(table.X).any()):
+            X, parts = as_indicators(table)
+            table = CodedTable(X, np.zeros(X.shape[1], dtype=bool), {})
+            members = [np.concatenate([parts[j] for j in unit]) for unit in members]
         scorer = scorer_for("selector", self.selector, self.task, table, y)
-        if not get_tags(last_step(scorer.estimator)).input_tags.allow_nan:
+        if not takes_missing(scorer.estimator):
             refuse_missing(table.X, table.names)
         weight = weight if wants(self.selector, "fit", "sample_weight", True) else None
         if weight is not None and not takes_weights(scorer.estimator):
@@ -320,10 +358,15 @@ class Shadows(Selector):
                 f"sample_weight was given, but {type(last_step(scorer.estimator)).__name__} takes "
                 "no sample weights; leave sample_weight out."
             )
-        return ScoredCompetition(scorer, table.X, y, weight, shuffle)
+        return ScoredCompetition(scorer, table.X, y, weight, shuffle, members)
 
     def _forest(
-        self, X: np.ndarray, y: Any, weight: np.ndarray | None, shuffle: Shuffle
+        self,
+        X: np.ndarray,
+        y: Any,
+        weight: np.ndarray | None,
+        shuffle: Shuffle,
+        members: list[np.ndarray],
     ) -> ForestCompetition:
         weights = np.ones(len(X)) if weight is None else weight
         labels = check_classes(
@@ -351,6 +394,7 @@ class Shadows(Selector):
             weights[used] * by_class[codes],
             shuffle.part(used),
             (len(labels.classes), leaf, int(n_trees)),
+            members,
         )
 
     def _run(
@@ -453,8 +497,9 @@ class Shadows(Selector):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         inner = self.selector
-        tags.input_tags.allow_nan = inner is None or (
-            hasattr(inner, "fit") and get_tags(last_step(inner)).input_tags.allow_nan
+        named = isinstance(inner, str) and inner in CRITERIA and CRITERIA[inner].scaled
+        tags.input_tags.allow_nan = (
+            inner is None or named or (hasattr(inner, "fit") and takes_missing(inner))
         )
         return tags
 
@@ -470,8 +515,10 @@ class State:
     ----------
     seed : int
         Round ``k`` draws from ``(seed, k)`` alone, whoever runs it.
-    decisions, hits, rounds : arrays of shape (n_features,)
-        As in :class:`Shadows`.
+    decisions, hits, rounds : arrays of shape (n_units,)
+        As in :class:`Shadows`; a unit is a feature, or a group of them.
+    sizes : array of shape (n_units,)
+        Number of features of each unit.
     history, limits : lists
         Importances of the features, and what had to be exceeded, of every round.
     path : list of PathStep
@@ -482,16 +529,17 @@ class State:
     decisions: np.ndarray
     hits: np.ndarray
     rounds: np.ndarray
+    sizes: np.ndarray
     history: list[np.ndarray]
     limits: list[float]
     path: list[PathStep]
 
     @classmethod
-    def start(cls, p: int, seed: int, before: dict[str, np.ndarray] | None) -> State:
+    def start(cls, sizes: np.ndarray, seed: int, before: dict[str, np.ndarray] | None) -> State:
         """Nothing yet, or what a checkpoint holds."""
         if before is None:
-            decisions, hits, rounds = np.zeros((3, p), dtype=np.intp)
-            return cls(seed, decisions, hits, rounds, [], [], [])
+            decisions, hits, rounds = np.zeros((3, len(sizes)), dtype=np.intp)
+            return cls(seed, decisions, hits, rounds, sizes, [], [], [])
         path = [
             PathStep(_WORDS[int(sign)].removesuffix("ed"), [int(j)], int(left))
             for sign, j, left in before["path"]
@@ -501,6 +549,7 @@ class State:
             before["decisions"].astype(np.intp),
             before["hits"].astype(np.intp),
             before["rounds"].astype(np.intp),
+            sizes,
             list(before["history"]),
             before["limits"].tolist(),
             path,
@@ -541,7 +590,7 @@ class State:
         )
         self.decisions[open_[accept]] = ACCEPTED
         self.decisions[open_[reject]] = REJECTED
-        left = int((self.decisions != REJECTED).sum())
+        left = int(self.sizes[self.decisions != REJECTED].sum())
         for word, which in (("accept", accept), ("reject", reject)):
             self.path += [PathStep(word, [int(j)], left) for j in open_[which]]
 
@@ -613,8 +662,21 @@ class Shuffle:
         """The same among some of the rows."""
         return self if self.groups is None else Shuffle(self.groups[rows])
 
-    def __call__(self, columns: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """The columns, which stand in rows, each shuffled by itself."""
+    def __call__(
+        self,
+        columns: np.ndarray,
+        random: np.random.Generator,
+        members: list[np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """The columns, which stand in rows, each shuffled by itself, or each unit of them."""
+        if members is not None and len(members) < len(columns):
+            found = np.empty_like(columns)
+            for part in members:
+                order = np.arange(columns.shape[1])
+                for rows in [order.copy()] if self.rows is None else self.rows:
+                    order[rows] = random.permutation(rows)
+                found[part] = columns[part][:, order]
+            return found
         if self.rows is None:
             return random.permuted(columns, axis=1)
         found = columns.copy()
@@ -633,11 +695,20 @@ class Competition(Protocol):
     def importances(
         self, features: np.ndarray, shadows: np.ndarray, random: np.random.Generator
     ) -> np.ndarray:
-        """Importances of ``features``, then of shadows of the features ``shadows``."""
+        """Importances of the units ``features``, then of shadows of the units ``shadows``."""
+
+
+def _columns_of(
+    units: np.ndarray, members: list[np.ndarray]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The columns of some units, and where those of each unit stand among them."""
+    parts = [members[k] for k in units]
+    ends = np.cumsum([len(part) for part in parts])
+    return np.concatenate(parts), np.split(np.arange(ends[-1]), ends[:-1])
 
 
 def _one_round(competition: Competition, active: np.ndarray, seed: int, number: int) -> np.ndarray:
-    """Importances of the features in play and then of their shadows."""
+    """Importances of the units in play and then of their shadows."""
     random = np.random.default_rng([seed, number])
     shadows = np.resize(active, max(len(active), _FEWEST))
     return competition.importances(active, shadows, random)
@@ -652,6 +723,7 @@ class ScoredCompetition:
     y: np.ndarray
     weight: np.ndarray | None
     shuffle: Shuffle
+    members: list[np.ndarray]  # columns of each unit
 
     @property
     def machine(self) -> Any:
@@ -660,11 +732,14 @@ class ScoredCompetition:
     def importances(
         self, features: np.ndarray, shadows: np.ndarray, random: np.random.Generator
     ) -> np.ndarray:
-        shuffled = self.shuffle(np.ascontiguousarray(self.X.T[shadows]), random)
-        table = np.hstack([self.X[:, features], shuffled.T])
-        columns = np.concatenate([features, shadows])
+        own, places = _columns_of(features, self.members)
+        copied, beside = _columns_of(shadows, self.members)
+        shuffled = self.shuffle(np.ascontiguousarray(self.X.T[copied]), random, beside)
+        table = np.hstack([self.X[:, own], shuffled.T])
+        columns = np.concatenate([own, copied])
         seed = int(random.integers(2**31 - 1))
-        return self.scorer(table, self.y, columns, seed, self.weight)
+        parts = [*places, *(len(own) + part for part in beside)]
+        return self.scorer(table, self.y, columns, seed, self.weight, parts)
 
 
 @dataclass
@@ -678,6 +753,7 @@ class ForestCompetition:
     weight: np.ndarray
     shuffle: Shuffle
     shape: tuple[int, int, int]  # classes, least samples of a leaf, trees
+    members: list[np.ndarray]  # columns of each unit
 
     @classmethod
     def of(
@@ -687,11 +763,12 @@ class ForestCompetition:
         weight: np.ndarray,
         shuffle: Shuffle,
         shape: tuple[int, int, int],
+        members: list[np.ndarray],
     ) -> ForestCompetition:
         """Cut the columns."""
         bins = Bins.of(X)
         codes = bins.codes(X)
-        return cls(codes, bins.counts, bins.lowest(X, codes), y, weight, shuffle, shape)
+        return cls(codes, bins.counts, bins.lowest(X, codes), y, weight, shuffle, shape, members)
 
     @property
     def machine(self) -> Any:
@@ -701,8 +778,10 @@ class ForestCompetition:
         self, features: np.ndarray, shadows: np.ndarray, random: np.random.Generator
     ) -> np.ndarray:
         n_classes, leaf, n_trees = self.shape
-        columns = np.concatenate([features, shadows])
-        codes = np.concatenate([self.codes[features], self.shuffle(self.codes[shadows], random)])
+        own, places = _columns_of(features, self.members)
+        copied, beside = _columns_of(shadows, self.members)
+        columns = np.concatenate([own, copied])
+        codes = np.concatenate([self.codes[own], self.shuffle(self.codes[copied], random, beside)])
         rules = ForestRules(n_classes, features_tried("sqrt", len(columns)), leaf, False)
         forest = grow_forest(
             codes,
@@ -714,4 +793,7 @@ class ForestCompetition:
             n_trees=n_trees,
             seed=int(random.integers(2**31 - 1)),
         )
-        return forest.gains
+        if len(own) == len(places):
+            return forest.gains
+        first = [part[0] for part in places] + [len(own) + part[0] for part in beside]
+        return np.add.reduceat(forest.gains, first)

@@ -62,11 +62,11 @@ from tamiz.search.resampling import (
     run_jobs,
     selecting_step,
 )
+from tamiz.search.splits import kept_together
 from tamiz.validation import (
     N_JOBS,
     as_vector,
     check_frame,
-    check_groups,
     check_resume,
     check_X,
     checked,
@@ -245,7 +245,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     def _base(self) -> Any:
         return PearsonScore() if self.selector is None else self.selector
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, times: Any = None) -> Any:
         """Select in halves of the samples, and keep what is selected in most of them.
 
         Parameters
@@ -257,6 +257,9 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         groups : array of shape (n_samples,), optional
             Samples of one group, such as those of a patient, are in the same half, and in the same
             part of what the selector divides.
+        times : array of shape (n_samples,), optional
+            Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of
+            neighbours in time, and those of a block are in the same half.
 
         Returns
         -------
@@ -266,7 +269,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         """
         refuse_unrequested(self, groups=groups)
         with unchanged_on_error(self):
-            self._fit(X, y, groups)
+            self._fit(X, y, groups, times)
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -278,14 +281,14 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         """
         return router_of(self, selector=(self._base, "fit"))
 
-    def _fit(self, X: Any, y: Any, groups: Any) -> None:
+    def _fit(self, X: Any, y: Any, groups: Any, times: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         check_resume(self.resume, self.checkpoint)
         fittable("selector", self._base)
         table = self._check_data(X, y)
-        groups = None if groups is None else check_groups(groups, table.n)
+        groups = kept_together(groups, times, table.n)
         plan = self._plan(table.n_features)
         halves = Halves(table, groups)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

@@ -3,7 +3,9 @@
 A group is in one part of a draw, or in none. Every part must hold every class; where groups mix the
 classes, no way to deal them out guarantees this, and so a draw that fails is repeated. Groups are
 dealt out by their *stratum*, as samples are by their class: a group counts as one of its most
-frequent class, or, where that fails too often, of the class that the fewest groups have.
+frequent class, or, where that fails too often, of the class that the fewest groups have. Where all
+draws of two halves fail, groups change sides: one that holds a class which a half lacks goes there,
+mostly one that takes no other class away (a random walk as for satisfiability, WalkSAT).
 """
 
 from __future__ import annotations
@@ -83,13 +85,16 @@ class GroupDraw:
         In how many groups every class must be, since as many parts have none in common.
     need : str
         Says what the parts are for, in the sentence of a refusal.
+    mend : bool, default=False
+        Whether the parts are two halves, in which groups may change sides.
     """
 
-    def __init__(self, units: GroupUnits, deal: Dealing, apart: int, need: str):
-        self.units, self.deal = units, deal
+    def __init__(self, units: GroupUnits, deal: Dealing, apart: int, need: str, mend: bool = False):
+        self.units, self.deal, self.mend = units, deal, mend
         self._refuse(apart, need)
         hits = [self._hits(strata) for strata in units.by_class]
         self.strata = units.by_class[int(hits[0] < _TRIALS / 2 and hits[1] > hits[0])]
+        self.tries = TRIES if any(hits) or not mend else 1
         known = self._drawn(np.random.default_rng(0))
         if known is None:
             raise ValueError(
@@ -115,13 +120,47 @@ class GroupDraw:
         return sum(self.units.complete(self.deal(strata, random)) for _ in range(_TRIALS))
 
     def _drawn(self, random: np.random.Generator) -> Sequence[np.ndarray] | None:
-        for _ in range(TRIES):
+        for _ in range(self.tries):
             parts = self.deal(self.strata, random)
             if self.units.complete(parts):
                 return parts
-        return None
+        return _with_sides_changed(self.units.holds, parts[0], random) if self.mend else None
 
     def __call__(self, random: np.random.Generator) -> list[np.ndarray]:
         """Rows of the parts, ascending; after too many failures those of a draw that is known."""
         parts = self._drawn(random)
         return [self.units.rows(part) for part in (self.known if parts is None else parts)]
+
+
+def _with_sides_changed(
+    holds: np.ndarray, first: np.ndarray, random: np.random.Generator
+) -> list[np.ndarray] | None:
+    """Two halves that hold every class, from a first half that may not; None if none was found."""
+    side = np.ones(len(holds), dtype=np.intp)
+    side[first] = 0
+    counts = np.array([holds[side == k].sum(axis=0) for k in (0, 1)])
+
+    def move(group: int) -> None:
+        counts[side[group]] -= holds[group]
+        side[group] = 1 - side[group]
+        counts[side[group]] += holds[group]
+
+    for _ in range(max(TRIES, 20 * len(holds))):
+        lacking = np.argwhere(counts == 0)
+        if not len(lacking):
+            break
+        half, wanted = lacking[random.integers(len(lacking))]
+        able = np.flatnonzero(holds[:, wanted])  # all of them are in the other half
+        taken = (holds[able] & (counts[1 - half] == 1)).sum(axis=1)
+        best = able if random.random() < 0.3 else able[taken == taken.min()]
+        move(random.choice(best))
+    else:
+        return None
+    for group in random.permutation(len(holds)):
+        sizes = np.bincount(side, minlength=2)
+        larger = int(sizes[1] > sizes[0])
+        if sizes[larger] - sizes[1 - larger] < 2:
+            break
+        if side[group] == larger and (counts[larger][holds[group]] > 1).all():
+            move(group)
+    return [np.flatnonzero(side == 0), np.flatnonzero(side == 1)]

@@ -164,7 +164,7 @@ class Halves:
         self.grouped: GroupDraw | None = None
         need = "each half of a pair needs one"
         if groups is not None:
-            self.grouped = GroupDraw(table.units(groups), _two_halves, 2, need)
+            self.grouped = GroupDraw(table.units(groups), _two_halves, 2, need, mend=True)
             return
         least = min(self.strata, key=len)
         if len(least) < 2:
@@ -199,15 +199,19 @@ def _two_halves(strata: Strata, random: np.random.Generator) -> tuple[np.ndarray
     return np.concatenate([*first, mixed[:half]]), np.concatenate([*second, mixed[half : 2 * half]])
 
 
-def label_blocks(groups: Any, labels: np.ndarray) -> list[np.ndarray]:
-    """Positions within which labels may change places."""
+def label_blocks(groups: Any, labels: np.ndarray, name: str = "groups") -> list[np.ndarray]:
+    """Positions within which labels may change places.
+
+    ``name`` says what a user gave: groups, or times of which they are the blocks.
+    """
     if groups is None:
         return [np.arange(len(labels))]
     codes = np.unique(check_groups(groups, len(labels)), return_inverse=True)[1]
     blocks = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
     if all(len(np.unique(labels[block])) < 2 for block in blocks):
+        each = "group" if name == "groups" else "block of neighbours in time"
         raise ValueError(
-            "groups: the labels are the same within every group, so that shuffling within groups "
+            f"{name}: the labels are the same within every {each}, so that shuffling within them "
             "changes nothing."
         )
     return blocks

@@ -147,12 +147,7 @@ class TimeFolds(BaseCrossValidator):
         n_splits = integer_from(1)("n_splits", self.n_splits)
         gap = integer_from(0)("gap", self.gap)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        times = np.arange(n) if groups is None else check_groups(groups, n)
-        if times.dtype.kind in "US" or any(isinstance(one, str) for one in times[:1]):
-            raise ValueError(
-                f"groups holds the text {str(times[0])!r}; times are numbers or dates, since text "
-                "is not in their order."
-            )
+        times = np.arange(n) if groups is None else _check_times(groups, n, "groups")
         n_blocks = max(2, n_splits + bool(self.past_only))
         distinct, moment, counts = np.unique(times, return_inverse=True, return_counts=True)
         if len(distinct) < n_blocks:
@@ -212,9 +207,10 @@ def make_splits(
         Samples of one group are never in both parts; for splitters that look at groups, and for
         a number of folds.
     warn : bool, default=True
-        Whether to warn of splits that part groups all the same.
+        Whether to look for splits that part groups all the same: those of a splitter of
+        scikit-learn that has no use for groups are refused, others are warned of.
     """
-    cv = dividing("cv", cv)
+    cv = asked = dividing("cv", cv)
     if isinstance(cv, str):
         cv = LeaveOneOut()
     n = X.shape[0]
@@ -248,14 +244,21 @@ def make_splits(
     if not splits:
         raise ValueError("cv yields no splits.")
     if warn and groups is not None and _part_groups(splits, groups):
-        warnings.warn(
-            f"cv={cv!r} puts samples of one group into both parts of a split, so that errors may "
-            f"be too small; {_that_keeps_groups(cv, classifier, len(splits))} keeps groups "
-            "together.",
-            UserWarning,
-            stacklevel=depth_of_caller(),
+        other = _that_keeps_groups(cv, classifier, len(splits))
+        said = (
+            f"cv={asked!r} puts samples of one group into both parts of a split, so that errors "
+            f"may be too small; {other} keeps groups together"
         )
+        if _ignores_groups(cv):
+            raise ValueError(f"{said}. Use it, or leave groups out.")
+        warnings.warn(f"{said}.", UserWarning, stacklevel=depth_of_caller())
     return splits
+
+
+def _ignores_groups(cv: Any) -> bool:
+    """Whether it is a splitter of scikit-learn that has no use for groups."""
+    own = type(cv).__module__.partition(".")[0] == "sklearn"
+    return own and not isinstance(cv, PredefinedSplit) and not hasattr(cv, "set_split_request")
 
 
 def _part_groups(splits: Sequence[Split], groups: np.ndarray) -> bool:
@@ -325,6 +328,32 @@ def neighbours_in_time(times: np.ndarray, n_blocks: int = 20) -> np.ndarray:
     """
     distinct, moment, counts = np.unique(times, return_inverse=True, return_counts=True)
     return _blocks(counts, min(n_blocks, len(distinct)))[moment]
+
+
+def _check_times(times: Any, n_samples: int, name: str) -> np.ndarray:
+    """The times of the samples: numbers or dates."""
+    found = check_groups(times, n_samples, name=name)
+    if found.dtype.kind in "US" or any(isinstance(one, str) for one in found[:1]):
+        raise ValueError(
+            f"{name} holds the text {str(found[0])!r}; times are numbers or dates, since text is "
+            "not in their order."
+        )
+    return found
+
+
+def kept_together(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
+    """Which samples resemble each other: groups as they are, of times blocks of neighbours.
+
+    For draws that part the samples at random. None if neither is given.
+    """
+    if groups is not None and times is not None:
+        raise ValueError(
+            "groups= and times= cannot be combined: samples are kept together either by group or "
+            "as neighbours in time. Leave one of them out."
+        )
+    if times is not None:
+        return neighbours_in_time(_check_times(times, n_samples, "times"))
+    return None if groups is None else check_groups(groups, n_samples)
 
 
 def inner_splits(

@@ -43,6 +43,7 @@ from tamiz.validation import (
     check_target,
     check_X,
     depth_of_caller,
+    group_codes,
     names_for,
     refuse_duplicate_names,
     refuse_missing,
@@ -165,7 +166,7 @@ class Knockoffs(Selector):
     The features are judged one by one: groups of features, with knockoffs of whole groups, are not
     offered. Take one number for each group, such as its mean or its first component, or choose one
     feature of each. Sample weights are not taken: the guarantee is about samples drawn alike. Nor
-    are groups of samples: average the rows of a patient, or take one of them.
+    are groups of samples, or times: average the rows of a patient, or take one of them.
 
     Of columns with the same values none says anything given the others. The first of them takes
     part, the others do not and are not selected; a warning names them.
@@ -262,7 +263,7 @@ class Knockoffs(Selector):
         self.resume = resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Knockoffs:
+    def fit(self, X: Any, y: Any, groups: Any = None, times: Any = None) -> Knockoffs:
         """Draw knockoffs, let them compete, and select.
 
         Parameters
@@ -271,12 +272,16 @@ class Knockoffs(Selector):
             Samples; a data frame may have categories. No missing numbers.
         y : array of shape (n_samples,)
             Target.
+        groups, times : array of shape (n_samples,), optional
+            Refused if samples share a group, or have different times: the rate is one of samples
+            that are drawn independently.
 
         Returns
         -------
         self : Knockoffs
         """
         with unchanged_on_error(self):
+            _refuse_dependent(groups, times)
             self._fit(X, y)
         return self
 
@@ -634,3 +639,19 @@ def _quality(kept_quality: dict[str, Any], names: list[str], kept: np.ndarray) -
     correlation = np.ones(len(names))
     correlation[kept] = kept_quality["correlation"]
     return KnockoffQuality(**{**kept_quality, "names": names, "correlation": correlation})
+
+
+def _refuse_dependent(groups: Any, times: Any) -> None:
+    """Refuse samples that are said to depend on each other."""
+    if times is not None:
+        raise ValueError(
+            "times= was given, but knockoffs are drawn for samples that do not depend on each "
+            "other, so that no rate can be promised for a series. "
+            "StabilitySelection keeps neighbours in time together."
+        )
+    if groups is not None and len(np.unique(group_codes(groups, len(groups)))) < len(groups):
+        raise ValueError(
+            "groups= puts several samples into one group, but knockoffs are drawn for samples that "
+            "do not depend on each other. Average the samples of each group, or take one of them; "
+            "StabilitySelection keeps groups together."
+        )

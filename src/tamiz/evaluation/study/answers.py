@@ -57,6 +57,9 @@ class Recommendation:
         What a careless estimate would have promised: features ranked on all data.
     agreement : float
         Nogueira's index of the selections of the splits; NaN if it is not defined.
+    frequency : float
+        How often a family of methods has a feature of this answer among as many in a split, on
+        average over the features and the families.
     reasons : list of Reason
         Why.
     params : dict
@@ -75,6 +78,7 @@ class Recommendation:
     mean: float
     apparent: float
     agreement: float
+    frequency: float
     reasons: list[Reason]
     params: dict[str, Any] = field(default_factory=dict)
 
@@ -131,10 +135,18 @@ def find_answers(found: Comparison, constant: np.ndarray, columns: Any = None) -
         Number of columns that some features have, which parameters of judges may depend on.
     """
     steadiness = cache(lambda method, size, own: agreement(found, method, "own" if own else size))
+    of_families = cache(lambda size: family_frequencies(found, size))
+
+    def frequency(triple: Triple) -> float:
+        features = features_of(found, triple)
+        return float(np.mean(of_families(len(features))[features])) if features else float("nan")
+
+    def comes_back(triple: Triple) -> float:
+        own = steadiness(triple.method, triple.size, triple.own)
+        return float(np.mean(np.nan_to_num([own, frequency(triple)])))
+
     rivals = [name for name in found.methods if name != "random" and _is_known(found, name)]
-    contest = Contest.of(
-        found, rivals, lambda triple: steadiness(triple.method, triple.size, triple.own)
-    )
+    contest = Contest.of(found, rivals, comes_back)
     if contest is None:
         return None
     nested = {answer: contest.nested(answer) for answer in (SMALLEST, MOST_ACCURATE)}
@@ -163,6 +175,7 @@ def find_answers(found: Comparison, constant: np.ndarray, columns: Any = None) -
             mean=float(contest.choice.means[place]),
             apparent=_promised(found, contest, place, answer),
             agreement=steadiness(triple.method, triple.size, triple.own),
+            frequency=frequency(triple),
             reasons=[],
             params=resolved(usual_candidate(found, contest.places[place]), width),
         )
@@ -191,6 +204,36 @@ def agreement(found: Comparison, method: str, size: int | str) -> float:
         return nogueira_index(found.masks(method, size))
     except ValueError:
         return float("nan")
+
+
+def family_frequencies(found: Comparison, size: int) -> np.ndarray:
+    """How often the families of methods have each feature among their first ones in the splits.
+
+    Methods of one family count as one: the mean over the methods of a family, and then over the
+    families. NaN if no method ranks.
+
+    Parameters
+    ----------
+    found : Comparison
+        With the rankings of all splits.
+    size : int
+        How many features of a ranking count.
+    """
+    by_family = [
+        np.mean([found.masks(name, size).mean(axis=0) for name in names], axis=0)
+        for names in ranking_families(found).values()
+    ]
+    return np.mean(by_family, axis=0) if by_family else np.full(found.n_features, np.nan)
+
+
+def ranking_families(found: Comparison) -> dict[str, list[str]]:
+    """The methods that rank, by their family; a selector of one's own is a family by itself."""
+    families: dict[str, list[str]] = {}
+    for name in found.methods:
+        family = METHODS[name].family if name in METHODS else name
+        if family != "baseline" and any(order is not None for order in found.orders.get(name, [])):
+            families.setdefault(family, []).append(name)
+    return families
 
 
 def usual_candidate(found: Comparison, place: np.ndarray) -> dict[str, Any]:
@@ -287,7 +330,10 @@ def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
     if one.answer == SMALLEST:
         n_alike = _n_alike(contest, place)
         if n_alike and np.isfinite(one.agreement) and place != choice.best:
-            reasons.append(Reason("steadiest", {"n_alike": n_alike, "size": one.size}))
+            values: dict[str, Any] = {"n_alike": n_alike, "size": one.size}
+            if len(ranking_families(contest.comparison)) > 1:
+                values["frequency"] = one.frequency
+            reasons.append(Reason("steadiest", values))
         sizes = np.array([triple.size for triple in contest.triples])
         worse = choice.near & ~choice.equal & (sizes < mine.size)
         if worse.any():
@@ -343,7 +389,7 @@ def _shown(contest: Contest, error: float) -> float:
 
 
 def _n_alike(contest: Contest, place: int) -> int:
-    """How many others of the same size are less steady and no worse than half a point (rates)."""
+    """How many others of the same size come back less and are no worse than half a point."""
     choice, size = contest.choice, contest.triples[place].size
     tolerance = 0.005 if contest.comparison.error_is_rate else 1e-12  # else it has a unit
     least = min(

@@ -160,7 +160,7 @@ def choose(
     limit : float, optional
         No triple that is worse than the best by more than this is taken.
     steadiness : array of shape (n_triples,), optional
-        How much the selections of the splits agree: breaks ties.
+        How much the features come back: breaks ties.
     last : boolean array of shape (n_triples,), optional
         Which triples lose ties for the least error.
 
@@ -241,7 +241,7 @@ class Contest:
         methods : list of str, optional
             Who takes part; all by default.
         steadiness : callable, optional
-            Called with a triple: how much its selections agree.
+            Called with a triple: how much its features come back.
         """
         places, triples, columns, inner, sizes = [], [], [], [], []
         for m, method in enumerate(found.methods):

@@ -79,6 +79,8 @@ def _value(page: Page, key: str, value: Any) -> str:
         return page.error(float(value))
     if key in _DIFFERENCES:
         return page.points(float(value))
+    if key == "frequency":
+        return page.lang.in_percent(float(value), 0)
     if key == "nogueira":
         return page.lang.fixed(float(value), 2)
     return page.lang.number(float(value))
