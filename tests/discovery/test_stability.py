@@ -19,7 +19,15 @@ from sklearn.utils import check_random_state
 import tamiz
 from tamiz.discovery import StabilitySelection, stability_bound
 from tamiz.embedded import L1SVM
-from tamiz.filters import CFS, MRMR, FisherScore, InformationGain, PearsonScore, WelchT
+from tamiz.filters import (
+    CFS,
+    MRMR,
+    FisherScore,
+    InformationGain,
+    PearsonScore,
+    ReliefF,
+    WelchT,
+)
 from tests.checks import assert_every_check_passes
 from tests.naive import discovery as naive
 
@@ -289,7 +297,32 @@ def test_selectors_that_are_none(data):
 
 
 def test_scikit_learn_checks():
-    assert_every_check_passes(StabilitySelection(FisherScore(), n_subsamples=4))
+    # halves are drawn of samples: one of weight two is in one half, two samples may be in both
+    drawn = {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
+    assert_every_check_passes(StabilitySelection(FisherScore(), n_subsamples=4), drawn)
+
+
+def test_weights_reach_the_selector_and_samples_of_weight_zero_are_absent(data):
+    X, y = data
+
+    def weighed(rows, weight, selector=None):
+        selector = selector or FisherScore()
+        found = StabilitySelection(selector, n_subsamples=20, random_state=0)
+        return found.fit(X[rows], y[rows], sample_weight=weight)
+
+    weight = np.random.default_rng(1).uniform(0.2, 3.0, len(y))
+    weight[::7] = 0.0
+    kept, all_rows = np.flatnonzero(weight), np.arange(len(y))
+    found = weighed(all_rows, weight)
+    same(found, weighed(kept, weight[kept]))
+    plain = weighed(kept, None)
+    assert not np.array_equal(found.entry_sizes_, plain.entry_sizes_)
+    same(plain, weighed(kept, np.full(len(kept), 2.0)))
+    same(found, weighed(all_rows, weight, make_pipeline(FisherScore())))
+    with pytest.raises(ValueError, match="ReliefF takes no sample weights"):
+        weighed(all_rows, weight, ReliefF())
+    with pytest.raises(ValueError, match="positive for 3 samples"):
+        weighed(all_rows, all_rows < 3)
 
 
 # ------------------------------------------------------------------- workers, files, interruptions

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 from joblib import parallel_config
+from sklearn import config_context, get_config
 
 from tamiz.runtime.workers import LocalRunner, SerialRunner, Shared, find_runner
 
@@ -121,6 +122,20 @@ def test_a_result_that_is_not_asked_for_yet_does_not_hold_back_the_workers():
                 break
             time.sleep(0.005)
     assert sorted(done) == [0, 1, 2, 3]
+
+
+def settings(_, number):
+    return number, get_config()["enable_metadata_routing"], get_config()["transform_output"]
+
+
+@pytest.mark.parametrize("options", [LONG, {"prefer": "threads"}, {"prefer": "processes"}])
+def test_workers_are_configured_as_the_caller_is(options):
+    jobs = [(k,) for k in range(3)]
+    with config_context(enable_metadata_routing=True, transform_output="pandas"):
+        found = list(LocalRunner(2).results(settings, Shared(None), jobs, **options))
+    assert found == [(k, True, "pandas") for k in range(3)]
+    found = list(LocalRunner(2).results(settings, Shared(None), jobs, **options))
+    assert found == [(k, False, "default") for k in range(3)]
 
 
 def test_another_backend_is_respected():

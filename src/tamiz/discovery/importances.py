@@ -17,18 +17,17 @@ of scores and ranks the best one counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from tamiz.information.columns import CodedTable
 from tamiz.search.base import seeded
-from tamiz.search.judges import fit_arguments, last_step
+from tamiz.search.judges import last_step
 from tamiz.search.resampling import fit_to_the_end
 from tamiz.validation import guess_task
 
@@ -104,13 +103,14 @@ class ColumnScorer:
         y: Any,
         columns: np.ndarray,
         seed: int,
-        weight: np.ndarray | None = None,
+        arguments: Mapping[str, Any] | None = None,
         members: list[np.ndarray] | None = None,
     ) -> np.ndarray:
         """Importances of the columns of ``X``; ``columns`` says which feature each is (a copy of).
 
-        ``members`` are the columns of each unit, if importances are those of units. A column that
-        does not vary matters nothing.
+        ``arguments`` are those of ``fit`` besides the table and the target, ``members`` the columns
+        of each unit, if importances are those of units. A column that does not vary matters
+        nothing.
         """
         model = seeded(clone(self.estimator), seed)
         nominal = np.flatnonzero(self.categorical[columns])
@@ -119,8 +119,7 @@ class ColumnScorer:
         if self.scaled:
             spread = X.std(axis=0)
             X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        weights = fit_arguments(model, weight)
-        fitted = fit_to_the_end(model, X, y, **weights)
+        fitted = fit_to_the_end(model, X, y, **(arguments or {}))
         return column_importances(fitted, X.shape[1], members)
 
 
@@ -153,11 +152,6 @@ def scorer_for(
             "encode the categories first."
         )
     return ColumnScorer(estimator, table.categorical, scaled)
-
-
-def takes_weights(estimator: Any) -> bool:
-    """Whether what is fitted uses sample weights."""
-    return bool(has_fit_parameter(last_step(estimator), "sample_weight"))
 
 
 def column_importances(

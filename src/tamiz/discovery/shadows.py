@@ -39,16 +39,20 @@ from tamiz.discovery.importances import (
     ColumnScorer,
     as_indicators,
     scorer_for,
-    takes_weights,
 )
 from tamiz.display import axes, frames
 from tamiz.filters.univariate.corrections import corrected
 from tamiz.information.columns import CodedTable, read_columns
-from tamiz.routing import refuse_unrequested, router_of, wants
+from tamiz.routing import (
+    refuse_unknown,
+    refuse_unrequested,
+    router_of,
+    routes_to,
+    routes_unasked,
+)
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import takes_missing
-from tamiz.search.judges import last_step
 from tamiz.search.resampling import label_blocks, run_jobs
 from tamiz.search.splits import kept_together
 from tamiz.tree.forest import Bins, ForestRules, features_tried, grow_forest
@@ -242,7 +246,13 @@ class Shadows(Selector):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        times: Any = None,
+        **metadata: Any,
     ) -> Shadows:
         """Run the rounds and decide.
 
@@ -261,14 +271,17 @@ class Shadows(Selector):
         times : array of shape (n_samples,), optional
             Numbers or dates, in place of ``groups``: values are shuffled within 20 blocks of
             neighbours in time, so that a shadow has the slow trend of its feature.
+        **metadata : dict
+            What else the criterion asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
         self : Shadows
         """
         with unchanged_on_error(self):
-            refuse_unrequested(self, sample_weight=sample_weight, groups=groups)
-            self._fit(X, y, sample_weight, groups, times)
+            refuse_unknown("fit", metadata)
+            refuse_unrequested(self, sample_weight=sample_weight, groups=groups, **metadata)
+            self._fit(X, y, times, {"sample_weight": sample_weight, "groups": groups, **metadata})
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -280,21 +293,25 @@ class Shadows(Selector):
         """
         return router_of(self, selector=(self.selector, "fit"))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, times: Any) -> None:
+    def _fit(self, X: Any, y: Any, times: Any, given: dict[str, Any]) -> None:
         watch = Stopwatch()
         self._validate_params()
         table = self._read(X)
         n, p = table.X.shape
         y = check_target(y, n)
-        weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
-        within = kept_together(groups, times, n)
+        weight = given["sample_weight"]
+        weight = None if weight is None else check_sample_weight(weight, n)
+        given["sample_weight"] = weight
+        within = kept_together(given["groups"], times, n)
         shuffle = Shuffle.within(within, n)
         if within is not None:  # refused if the target is the same within every group
             label_blocks(within, y, "groups" if times is None else "times")
         units = check_units(self.feature_groups, None, p, table.names)
-        competition = self._competition(table, y, weight, shuffle, units.members)
+        competition = self._competition(table, y, given, shuffle, units.members)
         beside = [] if weight is None else [weight]
         beside += [] if within is None else [group_codes(within, n)]
+        own = ("sample_weight", "groups")
+        beside += [np.asarray(value) for name, value in given.items() if name not in own]
         store = open_checkpoint(self, table.X, y, *beside)
         random = check_random_state(self.random_state)
         state = State.start(
@@ -338,12 +355,12 @@ class Shadows(Selector):
         self,
         table: CodedTable,
         y: np.ndarray,
-        weight: np.ndarray | None,
+        given: dict[str, Any],
         shuffle: Shuffle,
         members: list[np.ndarray],
     ) -> Competition:
         if self.selector is None:
-            return self._forest(table.X, y, weight, shuffle, members)
+            return self._forest(table.X, y, given["sample_weight"], shuffle, members)
         scaled = isinstance(self.selector, str) and CRITERIA[self.selector].scaled
         if scaled and (table.categorical.any() or np.isnan(table.X).any()):
             X, parts = as_indicators(table)
@@ -352,13 +369,13 @@ class Shadows(Selector):
         scorer = scorer_for("selector", self.selector, self.task, table, y)
         if not takes_missing(scorer.estimator):
             refuse_missing(table.X, table.names)
-        weight = weight if wants(self.selector, "fit", "sample_weight", True) else None
-        if weight is not None and not takes_weights(scorer.estimator):
-            raise ValueError(
-                f"sample_weight was given, but {type(last_step(scorer.estimator)).__name__} takes "
-                "no sample weights; leave sample_weight out."
-            )
-        return ScoredCompetition(scorer, table.X, y, weight, shuffle, members)
+        n, by_name = len(table.X), isinstance(self.selector, str)  # which nobody can ask
+        routes = (
+            routes_unasked("selector", scorer.estimator, n, given)
+            if by_name
+            else routes_to(self, "selector", scorer.estimator, n, given)
+        )
+        return ScoredCompetition(scorer, table.X, y, routes.part("selector"), shuffle, members)
 
     def _forest(
         self,
@@ -721,7 +738,7 @@ class ScoredCompetition:
     scorer: ColumnScorer
     X: np.ndarray
     y: np.ndarray
-    weight: np.ndarray | None
+    arguments: dict[str, Any]  # of fit, besides table and target
     shuffle: Shuffle
     members: list[np.ndarray]  # columns of each unit
 
@@ -739,7 +756,7 @@ class ScoredCompetition:
         columns = np.concatenate([own, copied])
         seed = int(random.integers(2**31 - 1))
         parts = [*places, *(len(own) + part for part in beside)]
-        return self.scorer(table, self.y, columns, seed, self.weight, parts)
+        return self.scorer(table, self.y, columns, seed, self.arguments, parts)
 
 
 @dataclass

@@ -42,7 +42,15 @@ from tamiz.discovery.bounds import (
 )
 from tamiz.display import axes, frames
 from tamiz.filters import PearsonScore
-from tamiz.routing import refuse_unrequested, router_of
+from tamiz.routing import (
+    Routes,
+    declines,
+    refuse_unknown,
+    refuse_unrequested,
+    router_of,
+    routes_to,
+    routing_enabled,
+)
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
@@ -68,6 +76,7 @@ from tamiz.validation import (
     as_vector,
     check_frame,
     check_resume,
+    check_sample_weight,
     check_X,
     checked,
     depth_of_caller,
@@ -245,7 +254,16 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     def _base(self) -> Any:
         return PearsonScore() if self.selector is None else self.selector
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, times: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        times: Any = None,
+        **metadata: Any,
+    ) -> Any:
         """Select in halves of the samples, and keep what is selected in most of them.
 
         Parameters
@@ -254,12 +272,17 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             Data, as the selector takes it.
         y : array of shape (n_samples,), optional
             Labels or numbers. Classes keep their proportions in every half.
+        sample_weight : array of shape (n_samples,), optional
+            Passed on to the selector, the part of each half to its fit. Samples of weight zero are
+            in no half.
         groups : array of shape (n_samples,), optional
             Samples of one group, such as those of a patient, are in the same half, and in the same
             part of what the selector divides.
         times : array of shape (n_samples,), optional
             Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of
             neighbours in time, and those of a block are in the same half.
+        **metadata : dict
+            What else the selector asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -267,9 +290,11 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             Ctrl-C keeps the pairs of halves that are complete, if there are two or more; the bound
             is that of those, and a warning says so.
         """
-        refuse_unrequested(self, groups=groups)
+        refuse_unknown("fit", metadata)
+        given = {"sample_weight": sample_weight, "groups": groups, **metadata}
+        refuse_unrequested(self, **given)
         with unchanged_on_error(self):
-            self._fit(X, y, groups, times)
+            self._fit(X, y, times, given)
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -281,22 +306,26 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         """
         return router_of(self, selector=(self._base, "fit"))
 
-    def _fit(self, X: Any, y: Any, groups: Any, times: Any) -> None:
+    def _fit(self, X: Any, y: Any, times: Any, given: dict[str, Any]) -> None:
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         check_resume(self.resume, self.checkpoint)
         fittable("selector", self._base)
         table = self._check_data(X, y)
-        groups = kept_together(groups, times, table.n)
-        plan = self._plan(table.n_features)
+        given["groups"] = kept_together(given["groups"], times, table.n)
+        if given["sample_weight"] is not None:
+            given["sample_weight"] = check_sample_weight(given["sample_weight"], table.n)
+        table, given = self._weighed(table, given)
+        groups, plan = given["groups"], self._plan(table.n_features)
         halves = Halves(table, groups)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        journal = self._journal(table, groups, plan, seed)
+        journal = self._journal(table, given, plan, seed)
         try:
             seed = seed if journal is None else int(journal.facts["seed"])
             machine = seeded(clone(plan.selector), seed)
-            work = _HalfFits(machine, table, plan.values, plan.q, groups)
+            routes = self._routes(table.n, given)
+            work = _HalfFits(machine, table, plan.values, plan.q, routes)
             entries = self._run(work, halves, seed, plan.n_pairs, journal)
         finally:
             if journal is not None:
@@ -318,6 +347,29 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         if y is None and get_tags(selecting_step(self._base)).target_tags.required:
             as_vector(y)
         return ResampledTable(X, y)
+
+    def _weighed(
+        self, table: ResampledTable, given: dict[str, Any]
+    ) -> tuple[ResampledTable, dict[str, Any]]:
+        """Without the samples of weight zero, where the selector gets the weights."""
+        weight = given["sample_weight"]
+        if weight is None or declines(self._base, "fit", "sample_weight") or weight.all():
+            return table, given
+        rows = np.flatnonzero(weight)
+        if len(rows) < 4:
+            raise ValueError(
+                f"sample_weight is positive for {len(rows)} samples; two halves need at least 4."
+            )
+        kept = Routes({"all": given}, table.n).part("all", rows)
+        return ResampledTable(*table.part(rows)), kept
+
+    def _routes(self, n: int, given: dict[str, Any]) -> Routes:
+        """What the selector gets of the metadata."""
+        groups = given["groups"]
+        if routing_enabled() or groups is None:
+            return routes_to(self, "selector", self._base, n, given)
+        weights = routes_to(self, "selector", self._base, n, given).part("selector")
+        return Routes({"selector": {**weights, **group_arguments(self._base, groups)}}, n)
 
     def _plan(self, p: int) -> _HalfPlan:
         """The selector with its number of features, q and the threshold, as far as known now."""
@@ -423,12 +475,14 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             yield f"threshold=1.0 with {fewer} features per subsample"
 
     def _journal(
-        self, table: ResampledTable, groups: Any, plan: _HalfPlan, seed: int
+        self, table: ResampledTable, given: dict[str, Any], plan: _HalfPlan, seed: int
     ) -> Journal | None:
         """The file of the halves; what only says how to read them does not belong to the run."""
         if self.checkpoint is None:
             return None
-        data = [part for part in (table.y, groups) if part is not None]
+        groups, weight = given["groups"], given["sample_weight"]
+        others = [value for name, value in given.items() if name not in ("groups", "sample_weight")]
+        data = [part for part in (table.y, groups, weight, *others) if part is not None]
         readings = ("pfer", "fdr", "threshold", "assumption", "n_subsamples")
         return open_journal(
             self,
@@ -680,10 +734,10 @@ class _HalfFits:
         table: ResampledTable,
         values: list[dict[str, Any]],
         q: int | None,
-        groups: np.ndarray | None = None,
+        routes: Routes,
     ):
         self.machine, self.table, self.values, self.q = machine, table, values, q
-        self.groups = groups
+        self.routes = routes
         self.mixes = not tells_columns(machine)
 
     def select(self, rows: np.ndarray, key: tuple[int, int, int]) -> np.ndarray:
@@ -697,7 +751,7 @@ class _HalfFits:
             X, y = self.table.part(rows)
         data = (X,) if y is None else (X, y)
         sizes = np.zeros(self.table.n_features, dtype=np.int64)
-        inside = {} if self.groups is None else group_arguments(self.machine, self.groups[rows])
+        inside = self.routes.part("selector", rows)
         along = self._along_penalty if self.values else self._at_once
         sizes[mixed] = along(data, inside)
         return sizes

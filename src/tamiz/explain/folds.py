@@ -7,8 +7,7 @@ apart, decision values follow the shuffled columns, and nothing is predicted ane
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import narwhals.stable.v1 as nw
@@ -16,12 +15,12 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
-from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
 from tamiz.evaluation.comparison.arguments import ColumnNames
 from tamiz.explain.decisions import ExpansionDecisions, decisions_of
+from tamiz.routing import routes_of_function
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, table_to_judge
 from tamiz.search.fast import can_stand_in, judge_for
@@ -30,13 +29,13 @@ from tamiz.search.judges import (
     Judge,
     Predicted,
     PredictedNumbers,
-    fit_arguments,
     is_frame,
     last_step,
+    make_scorer,
     part_of,
 )
 from tamiz.search.resampling import fit_to_the_end, run_jobs
-from tamiz.search.splits import dividing, make_splits
+from tamiz.search.splits import dividing, make_splits, splitting
 from tamiz.validation import (
     check_classes,
     check_regression_target,
@@ -61,6 +60,7 @@ class FoldOptions(TypedDict, total=False):
 
     cv: Any
     scoring: Any
+    params: Mapping[str, Any] | None
     random_state: Any
     n_jobs: int | None
     verbose: bool | int
@@ -82,8 +82,15 @@ class FoldWork(NamedTuple):
 
 
 def setting_of(
-    estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any, folds: FoldOptions
+    called: str,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    sample_weight: Any,
+    folds: FoldOptions,
 ) -> FoldWork:
+    """Checked input and splits; ``called`` is the function that was called."""
     unknown = sorted(set(folds) - set(FoldOptions.__annotations__))
     if unknown:
         known = ", ".join(FoldOptions.__annotations__)
@@ -103,10 +110,18 @@ def setting_of(
     weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
     seed = int(check_random_state(options.random_state).randint(2**31 - 1))
     model = seeded(clone(estimator), seed)
-    splits = make_splits(options.cv, table, target, is_classifier(estimator), seed, groups)
+    children = {
+        "estimator": (model, "fit"),
+        "scorer": (make_scorer(model, options.scoring)[0], "score"),
+        "splitter": (options.cv, "split"),
+    }
+    own = {"sample_weight": weight, "groups": groups}
+    routes = routes_of_function(called, children, n, options.params, **own)
+    asked = splitting(options.cv, groups, routes)
+    splits = make_splits(options.cv, table, target, is_classifier(estimator), seed, **asked)
     if weight is not None:
         _require_weight(weight, splits)
-    given = model, table, target, splits, options.scoring, weight
+    given = model, table, target, splits, options.scoring, weight, routes
     names = [str(name) for name in getattr(owner, "feature_names_in_", ())]
     return FoldWork(
         CrossValidation(*given),
@@ -138,12 +153,14 @@ class _FoldSettings:
         *,
         cv: Any = 5,
         scoring: Any = None,
+        params: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool | int = 0,
     ):
         self.cv = 5 if cv is None else cv
         self.scoring = scoring
+        self.params = params
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -241,18 +258,12 @@ class Shuffling:
 
     def __call__(self, k: int) -> tuple[np.ndarray, float]:
         """Falls of the score (units, repeats) in split ``k``, and the score itself."""
-        routed = self.setting.judge.routed
-        with config_context(enable_metadata_routing=True) if routed else nullcontext():
-            return self._falls(k)
-
-    def _falls(self, k: int) -> tuple[np.ndarray, float]:
         judge = self.setting.judge
         train, test = judge.splits[k]
         everything = np.arange(judge.X.shape[1])
-        weight = judge.sample_weight if judge.weighs_fits else None
         machine = judge.machine(everything)
         known = part_of(judge.X, train, everything)
-        arguments = fit_arguments(machine, None if weight is None else weight[train])
+        arguments = judge.arguments(machine, train)
         fit_to_the_end(machine, known, judge.y[train], **arguments)
         rows = part_of(judge.X, test, everything)
         score = judge.measure(machine, rows, test)[0]

@@ -217,6 +217,7 @@ def permutation_importance(
     **folds
         Keywords: ``cv`` (number of folds, splitter, or splits; 5 by default; test parts need two
         samples or more), ``scoring`` (a metric of scikit-learn; the estimator's own by default),
+        ``params`` (metadata for who asks for them, with scikit-learn's metadata routing),
         ``random_state``, ``n_jobs``, ``verbose``.
 
     Returns
@@ -249,7 +250,7 @@ def permutation_importance(
     >>> found.unit_names, found.importances.round(1).tolist()
     (['x0 + x1', 'x2', 'x3'], [0.4, 0.0, 0.0])
     """
-    setting = setting_of(estimator, X, y, groups, sample_weight, folds)
+    setting = setting_of("permutation_importance", estimator, X, y, groups, sample_weight, folds)
     units, names = units_of(feature_groups, setting)
     work = Shuffling(setting, [np.array(unit) for unit in units], n_repeats)
     return _importances(work, names, "permutation")
@@ -313,7 +314,7 @@ def leave_covariate_out(
     >>> found.to_frame()["name"].tolist()[-1], bool((found.intervals()[:2, 0] > 0.2).all())
     ('x2', True)
     """
-    setting = setting_of(estimator, X, y, groups, sample_weight, folds)
+    setting = setting_of("leave_covariate_out", estimator, X, y, groups, sample_weight, folds)
     units, names = units_of(feature_groups, setting)
     if len(units) < 2:
         raise ValueError("Nothing would be left without the only feature, or group of features.")

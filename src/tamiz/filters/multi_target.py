@@ -23,12 +23,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import validate_data
 
 from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.filters.information.relevance import MaxRel
-from tamiz.routing import refuse_unrequested, router_of, wants
+from tamiz.routing import refuse_unknown, refuse_unrequested, router_of, routes_to
 from tamiz.validation import (
     as_numpy,
     check_sample_weight,
@@ -113,7 +113,7 @@ class MultiTarget(Selector):
     def _base(self) -> Any:
         return MaxRel() if self.selector is None else self.selector
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MultiTarget:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> MultiTarget:
         """Rank the features for all targets together.
 
         Parameters
@@ -124,6 +124,8 @@ class MultiTarget(Selector):
             Targets: a matrix of indicators, or columns of labels or numbers.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples, if the selector takes them.
+        **metadata : dict
+            What else the selector asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -131,9 +133,11 @@ class MultiTarget(Selector):
         """
         self._validate_params()
         watch = Stopwatch()
-        refuse_unrequested(self, sample_weight=sample_weight)
+        refuse_unknown("fit", metadata)
+        given = {"sample_weight": sample_weight, **metadata}
+        refuse_unrequested(self, **given)
         with unchanged_on_error(self):
-            return self._fit(X, y, sample_weight, watch)
+            return self._fit(X, y, given, watch)
 
     def get_metadata_routing(self) -> Any:
         """Who gets what is passed to ``fit``: the selector.
@@ -144,12 +148,14 @@ class MultiTarget(Selector):
         """
         return router_of(self, selector=(self._base, "fit"))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Stopwatch) -> MultiTarget:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any], watch: Stopwatch) -> MultiTarget:
         X, targets = as_numpy(X), check_targets(y)
-        extra = self._weights(sample_weight)
+        n = len(targets.columns[0]) if targets.columns else 0
+        extra = routes_to(self, "selector", self._base, n, given).part("selector")
+        weights = [value for name, value in extra.items() if name.endswith("sample_weight")]
         if self.combine == "joint":
             targets = targets.joint()
-        varies = _which_vary(targets.columns, extra.get("sample_weight"))
+        varies = _which_vary(targets.columns, *weights[:1])
         if any(varies) and not all(varies):
             first = targets.names[varies.index(False)]
             warnings.warn(
@@ -189,16 +195,6 @@ class MultiTarget(Selector):
                 "scikit-learn's SelectKBest or RFE."
             )
         return selector
-
-    def _weights(self, sample_weight: Any) -> dict[str, Any]:
-        if sample_weight is None or not wants(self._base, "fit", "sample_weight", True):
-            return {}
-        if not has_fit_parameter(self._base, "sample_weight"):
-            raise ValueError(
-                f"sample_weight was given, but {type(self._base).__name__} does not take sample "
-                "weights; leave sample_weight out."
-            )
-        return {"sample_weight": sample_weight}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -246,7 +242,7 @@ def _found_nothing(selector: Any) -> bool:
     return found is not None and not np.any(found)
 
 
-def _which_vary(columns: list[np.ndarray], sample_weight: Any) -> list[bool]:
+def _which_vary(columns: list[np.ndarray], sample_weight: Any = None) -> list[bool]:
     """Which targets have several values in the rows that count."""
     if sample_weight is not None:
         n = len(columns[0])

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any
 
 from tamiz.runtime.threads import limit_threads
-from tamiz.runtime.workers import Runner, Shared
+from tamiz.runtime.workers import Configured, Runner, Shared
 
 #: A batch, the jobs sent to a worker in one message, should take at least this many seconds.
 _WORTH_A_MESSAGE = 0.2
@@ -107,6 +107,7 @@ class DaskRunner(Runner):
         at_once: int | None = None,
         no_more_than_needed: bool = False,
     ) -> Generator[Any, None, None]:
+        function = Configured(function)
         waiting = iter(jobs)
         left = len(jobs) if isinstance(jobs, list) else None
         window: deque[JobBatch] = deque()

@@ -4,6 +4,9 @@ Joblib decides, as everywhere else: by ``n_jobs``, and by ``joblib.parallel_conf
 backend "dask" jobs go to the workers of the Dask client (:mod:`tamiz.runtime.dask`). A Dask client
 alone changes nothing; the cluster is used where the caller says so. :func:`run_jobs` is the short
 way; :func:`run_in_threads` is for pieces of one fit, which Ctrl-C ends at their next report.
+
+Wherever a job is done, scikit-learn is configured as it is for the caller (metadata routing, kind
+of output, …): by itself, its configuration is that of one thread.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
+from sklearn import config_context, get_config
 
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, n_threads
@@ -88,6 +92,19 @@ class Runner(ABC):
         """
 
 
+class Configured:
+    """A function that runs under the configuration of scikit-learn that was in force here."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+        self._config = get_config()
+        self.__name__ = getattr(function, "__name__", "job")
+
+    def __call__(self, *args: Any) -> Any:
+        with config_context(**self._config):
+            return self._function(*args)
+
+
 class SerialRunner(Runner):
     """The caller."""
 
@@ -124,6 +141,7 @@ class LocalRunner(Runner):
         no_more_than_needed: bool = False,
     ) -> Generator[Any, None, None]:
         options: dict[str, Any] = {}
+        function = Configured(function)
         workers = min(self.n_workers, at_once or self.n_workers)
         if no_more_than_needed and prefer == "threads" and _joblib_threads():
             yield from _threads(function, shared.value, iter(jobs), workers)

@@ -22,7 +22,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.routing import declines, refuse_unrequested, router_of, routing_enabled, wants
+from tamiz.routing import (
+    declines,
+    refuse_unknown,
+    refuse_unrequested,
+    router_of,
+    routes_of,
+    routing_enabled,
+)
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search._records import better, main_effects, plot_sizes
@@ -43,7 +50,7 @@ from tamiz.search.judges import (
     wants_arrays,
 )
 from tamiz.search.merits import merit_for
-from tamiz.search.splits import make_splits
+from tamiz.search.splits import make_splits, splitting
 from tamiz.svm import SVC
 from tamiz.svm.last_machine import LastMachineSelector, machine_has
 from tamiz.validation import (
@@ -139,7 +146,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         *,
         sample_weight: Any = None,
         groups: Any = None,
-        **unknown: Any,
+        **metadata: Any,
     ) -> Any:
         """Search for the subset of features that the judge likes best.
 
@@ -155,20 +162,22 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             Passed on to the estimator and to the metrics.
         groups : array of shape (n_samples,), optional
             Passed on to ``cv``, for splitters that keep groups of samples together.
+        **metadata : dict
+            What else the estimator, the metrics or the splitter ask for, with scikit-learn's
+            metadata routing.
 
         Returns
         -------
         self
         """
-        if unknown:
-            raise TypeError(f"fit got an unexpected argument {next(iter(unknown))!r}.")
-        refuse_unrequested(self, sample_weight=sample_weight, groups=groups)
+        refuse_unknown("fit", metadata)
+        refuse_unrequested(self, sample_weight=sample_weight, groups=groups, **metadata)
         with unchanged_on_error(self):
-            self._groups = groups
+            self._groups, self._metadata = groups, metadata
             try:
                 self._fit(X, y, sample_weight)
             finally:
-                del self._groups
+                del self._groups, self._metadata
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -200,7 +209,9 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         names = getattr(self, "feature_names_in_", None)
         units = check_units(self.feature_groups, self.fixed_features, n_features, names)
         self._refuse_sizes(units)
-        rest = [part for part in (y, weight, self._groups) if part is not None]
+        self._routes = routes_of(self, X.shape[0], self._given(weight))
+        beside = (y, weight, self._groups, *map(np.asarray, self._metadata.values()))
+        rest = [part for part in beside if part is not None]
         data = [*fingerprint(X), *rest]
         with (
             self._open_journal(seed, *data) as journal,
@@ -236,10 +247,15 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         self.__dict__.pop("estimator_", None)
         if self.criterion is None and self.support_.any():
             table = in_double(given) if self._in_frames else X
-            self._fit_last_machine(seeded(clone(estimator), seed), table, y, weight)
+            if self._routes is None:
+                arguments = fit_arguments(estimator, weight)
+            else:
+                arguments = self._routes.part("estimator")
+            self._fit_last_machine(seeded(clone(estimator), seed), table, y, arguments)
+        del self._routes
         evaluator.warn_failures()
 
-    def _fit_last_machine(self, machine: Any, X: Any, y: Any, weight: Any) -> None:
+    def _fit_last_machine(self, machine: Any, X: Any, y: Any, arguments: dict[str, Any]) -> None:
         """Fit the estimator to the selected features; a failure must not cost the search."""
         features = np.flatnonzero(self.support_)
         if names_columns(machine):
@@ -247,8 +263,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             machine = Fitting(features, X.shape[1], names).apply(machine)
         try:
             part = columns_of(X, features)
-            weight = weight if wants(machine, "fit", "sample_weight", True) else None
-            self.estimator_ = machine.fit(part, y, **fit_arguments(machine, weight))
+            self.estimator_ = machine.fit(part, y, **arguments)
         except Exception as error:
             warnings.warn(
                 f"{type(self).__name__}: the estimator could not be fitted to the selected "
@@ -294,9 +309,9 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             return merit_for(self.criterion, X, y)
         estimator = seeded(clone(estimator), seed)
         declined = self._groups is not None and declines(self.cv, "split", "groups")
-        groups = None if declined else self._groups
+        asked = splitting(self.cv, self._groups, self._routes)
         try:
-            splits = make_splits(self.cv, X, y, is_classifier(estimator), seed, groups)
+            splits = make_splits(self.cv, X, y, is_classifier(estimator), seed, **asked)
         except ValueError as error:
             if not declined:
                 raise
@@ -304,7 +319,11 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 f"cv={self.cv!r} was told set_split_request(groups=False), and without the groups "
                 f"that fit was given it fails: {error}"
             ) from error
-        return judge_for(estimator, X, y, splits, self.scoring, weight)
+        return judge_for(estimator, X, y, splits, self.scoring, weight, self._routes)
+
+    def _given(self, weight: Any) -> dict[str, Any]:
+        """All metadata of this fit."""
+        return {"sample_weight": weight, "groups": self._groups, **self._metadata}
 
     def _open_journal(self, seed: int, *data: Any) -> _Open:
         return _Open(open_journal(self, seed, *data, leave_out=("time_budget",)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -164,7 +164,10 @@ class BranchAndBound(SearchSelector):
         self.resume = resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, **weights: Any) -> Any:
+    # weights are for an estimator only; scikit-learn would expect those of a signature to work
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None, "groups": None}
+
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Any:
         """Search for the best subset of the size.
 
         Parameters
@@ -173,14 +176,16 @@ class BranchAndBound(SearchSelector):
             Data.
         y : array of shape (n_samples,)
             Labels.
-        **weights : dict
-            ``sample_weight``, if an estimator is the judge; criteria do not take it.
+        **metadata : dict
+            ``sample_weight`` and ``groups``, if an estimator is the judge; criteria do not take
+            them. What else the estimator, the metrics or the splitter ask for, with scikit-learn's
+            metadata routing.
 
         Returns
         -------
         self
         """
-        return super().fit(X, y, **weights)
+        return super().fit(X, y, **metadata)
 
     # ------------------------------------------------------------------ the search
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
 from sklearn.preprocessing import StandardScaler
 
+from tamiz.routing import Routes
 from tamiz.search.judges import CrossValidation, Judge, Predicted
 from tamiz.search.splits import Split
 from tamiz.solvers.descent import MAX_VARIABLES
@@ -63,6 +63,7 @@ def judge_for(
     splits: Sequence[Split],
     scoring: Any,
     sample_weight: np.ndarray | None,
+    routes: Routes | None = None,
 ) -> Judge:
     """The fastest judge that scores subsets as ``CrossValidation`` would.
 
@@ -70,8 +71,8 @@ def judge_for(
     pipeline behind a ``StandardScaler`` or ``MinMaxScaler`` with default parameters, on dense data
     without missing values, with up to 600 samples in a machine.
     """
-    plain = CrossValidation(estimator, X, y, splits, scoring, sample_weight)
-    if get_config().get("enable_metadata_routing") or not _is_plain_table(X):
+    plain = CrossValidation(estimator, X, y, splits, scoring, sample_weight, routes)
+    if routes is not None or not _is_plain_table(X):
         return plain
     machine, scaler = machine_and_scaler(estimator, {SVC})
     if machine is None or (kernel := served_kernel(machine)) is None:

@@ -12,13 +12,11 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy.sparse import issparse
-from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.metrics import check_scoring
@@ -26,7 +24,7 @@ from sklearn.pipeline import FeatureUnion
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.utils.metaestimators import available_if
 
-from tamiz.routing import routing_enabled, wants
+from tamiz.routing import Routes, routing_enabled
 from tamiz.search.splits import Split
 from tamiz.validation import inner_fit, named_metrics, refuse_interrupted
 
@@ -89,6 +87,7 @@ class CrossValidation(Judge):
         splits: Sequence[Split],
         scoring: Any,
         sample_weight: np.ndarray | None = None,
+        routes: Routes | None = None,
     ):
         self.estimator = estimator
         self.X = X
@@ -97,9 +96,7 @@ class CrossValidation(Judge):
         self.n_splits = len(self.splits)
         self.sample_weight = sample_weight
         self.scorer, self.metrics = make_scorer(estimator, scoring)
-        self.routed = routing_enabled()  # for workers, which start with the default
-        self.weighs_fits = wants(estimator, "fit", "sample_weight", True)
-        self.weighs_scores = wants(self.scorer, "score", "sample_weight", True)
+        self.routes = routes
         self._largest = max((len(train) for train, _ in self.splits), default=0)
         home = type(last_step(estimator)).__module__.partition(".")[0]
         self.prefer = "threads" if home == "tamiz" else "processes"
@@ -107,8 +104,7 @@ class CrossValidation(Judge):
         self.names_columns = names_columns(estimator)
 
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
-        with config_context(enable_metadata_routing=True) if self.routed else nullcontext():
-            results = [self._one(features, *split) for split in self.splits[splits]]
+        results = [self._one(features, *split) for split in self.splits[splits]]
         return np.array(results, dtype=np.float64).T
 
     def memory_fraction(self, n_features: int) -> float:
@@ -123,8 +119,7 @@ class CrossValidation(Judge):
 
     def _one(self, features: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[float]:
         machine = self.machine(features)
-        weight = self.sample_weight if self.weighs_fits else None
-        arguments = fit_arguments(machine, None if weight is None else weight[train])
+        arguments = self.arguments(machine, train)
         try:
             with inner_fit():
                 machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
@@ -135,6 +130,13 @@ class CrossValidation(Judge):
             if reason is None:
                 raise
             raise ValueError(f"{str(error).rstrip()} {reason}") from error
+
+    def arguments(self, machine: Any, rows: np.ndarray) -> dict[str, Any]:
+        """What ``fit`` of the estimator gets besides these rows: weights, or what it asked for."""
+        if self.routes is not None:
+            return self.routes.part("estimator", rows)
+        weight = self.sample_weight
+        return fit_arguments(machine, None if weight is None else weight[rows])
 
     def machine(self, features: np.ndarray) -> Any:
         """The estimator, not yet fitted, for a subset."""
@@ -167,9 +169,12 @@ class CrossValidation(Judge):
 
     def measure(self, machine: Any, X: Any, test: np.ndarray) -> list[float]:
         """The metrics of a fitted machine on the samples ``test``, whose features are ``X``."""
-        weight = self.sample_weight if self.weighs_scores else None
-        weights = {} if weight is None else {"sample_weight": weight[test]}
-        found = self.scorer(machine, X, self.y[test], **weights)
+        if self.routes is not None:
+            asked = self.routes.part("scorer", test)
+        else:
+            weight = self.sample_weight
+            asked = {} if weight is None else {"sample_weight": weight[test]}
+        found = self.scorer(machine, X, self.y[test], **asked)
         values = [found[name] for name in self.metrics] if isinstance(found, dict) else [found]
         for name, value in zip(self.metrics, values, strict=True):
             if not np.isfinite(value):

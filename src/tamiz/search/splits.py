@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -31,6 +31,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.multiclass import type_of_target
 
+from tamiz.routing import Routes
 from tamiz.validation import (
     check_groups,
     check_split,
@@ -190,6 +191,7 @@ def make_splits(
     groups: Any = None,
     *,
     warn: bool = True,
+    metadata: Mapping[str, Any] | None = None,
 ) -> list[Split]:
     """The splits that ``cv`` stands for, all of them, so that every subset meets the same.
 
@@ -209,6 +211,8 @@ def make_splits(
     warn : bool, default=True
         Whether to look for splits that part groups all the same: those of a splitter of
         scikit-learn that has no use for groups are refused, others are warned of.
+    metadata : mapping, optional
+        What else a splitter asked for.
     """
     cv = asked = dividing("cv", cv)
     if isinstance(cv, str):
@@ -239,7 +243,7 @@ def make_splits(
     with warnings.catch_warnings():
         # scikit-learn's warning of groups that are ignored; the sentence below says what to do
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        given = checked.cv if listed else checked.split(X, y, groups)
+        given = checked.cv if listed else checked.split(X, y, groups, **(metadata or {}))
         splits = [check_split(split, k, n) for k, split in enumerate(given)]
     if not splits:
         raise ValueError("cv yields no splits.")
@@ -259,6 +263,14 @@ def _ignores_groups(cv: Any) -> bool:
     """Whether it is a splitter of scikit-learn that has no use for groups."""
     own = type(cv).__module__.partition(".")[0] == "sklearn"
     return own and not isinstance(cv, PredefinedSplit) and not hasattr(cv, "set_split_request")
+
+
+def splitting(cv: Any, groups: Any, routes: Routes | None) -> dict[str, Any]:
+    """``groups`` and ``metadata`` of :func:`make_splits`: what a splitter asks for, if it can."""
+    if routes is None or not hasattr(cv, "set_split_request"):
+        return {"groups": groups}
+    asked = routes.part("splitter")
+    return {"groups": asked.pop("groups", None), "metadata": asked}
 
 
 def _part_groups(splits: Sequence[Split], groups: np.ndarray) -> bool:

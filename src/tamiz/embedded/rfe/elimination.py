@@ -328,11 +328,13 @@ def splits_of(
     used: np.ndarray,
     random_state: Any,
     groups: np.ndarray | None = None,
+    **metadata: Any,
 ) -> list[Split]:
     """Training and held-out samples of each fold, numbered among those of positive weight.
 
     A number of folds divides the samples ``used``, whose target is ``target``, as if there were no
-    others, and keeps ``groups`` of them together. All else speaks of the table as it was given.
+    others, and keeps ``groups`` of them together. All else speaks of the table as it was given, and
+    a splitter gets the ``metadata`` as well.
     Every class must be in every training part.
     """
     if cv is None or isinstance(cv, Integral):
@@ -347,7 +349,7 @@ def splits_of(
         place = np.full(X.shape[0], -1, dtype=np.intp)
         place[used] = np.arange(len(used))
         whole = check_cv(cv, np.asarray(y), classifier=target.classifier).split(
-            X, np.asarray(y), groups
+            X, np.asarray(y), groups, **metadata
         )
         splits = []
         for k, fold in enumerate(whole):

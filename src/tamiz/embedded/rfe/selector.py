@@ -34,6 +34,7 @@ from tamiz.embedded.sparse.streaming import (
 )
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
 from tamiz.kernels.shapley import has_exact_values
+from tamiz.routing import refuse_unknown, refuse_unrequested, router_of, routes_of
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
@@ -303,7 +304,15 @@ class SVMRFE(LastMachineLearner):
         self.resume = resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> SVMRFE:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        **metadata: Any,
+    ) -> SVMRFE:
         """Rank the features and fit a machine to the best.
 
         Parameters
@@ -317,6 +326,8 @@ class SVMRFE(LastMachineLearner):
         groups : array-like of shape (n_samples,), optional
             Samples of one group, such as those of a patient, are in one part of every fold of
             ``cv``.
+        **metadata : dict
+            What else a splitter ``cv`` asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -324,7 +335,10 @@ class SVMRFE(LastMachineLearner):
         """
         # The products are many and small: waking BLAS threads costs more than they gain.
         with unchanged_on_error(self), one_blas_thread():
-            self._fit(X, y, sample_weight, groups)
+            refuse_unknown("fit", metadata)
+            given = {"sample_weight": sample_weight, "groups": groups, **metadata}
+            refuse_unrequested(self, **given)
+            self._fit(X, y, given)
         return self
 
     @checked(gap=check_level, max_passes=integer_from(1), keep_bytes=KEPT)
@@ -396,9 +410,19 @@ class SVMRFE(LastMachineLearner):
             _fit_stream(self, source, target, standardize, precision, options)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the elimination itself, and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        return router_of(self, splitter=(self.cv, "split"))
+
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         """Check, eliminate, judge the sizes if asked to, and fit the last machine."""
         watch = Stopwatch()
+        sample_weight, groups = given["sample_weight"], given["groups"]
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
@@ -430,7 +454,8 @@ class SVMRFE(LastMachineLearner):
             if store is not None and store.state is not None:
                 splits = unpack(store.state)  # those of the run that is resumed
             else:
-                splits = splits_of(self.cv, X, y, data.target, used, self.random_state, *beside)
+                asked = self._for_splitter(X.shape[0], {**given, "groups": (*beside, None)[0]})
+                splits = splits_of(self.cv, X, y, data.target, used, self.random_state, **asked)
         self._forget_earlier_fit()
         most = len(sizes_of(setup)) - 1 + len(splits or ())
         with Progress("SVMRFE", self.verbose, most=most) as progress:
@@ -459,6 +484,13 @@ class SVMRFE(LastMachineLearner):
         path, seconds = run.path(), watch.seconds
         self._finish(order=order, support=support, path=path, seconds=seconds, notes=notes)
         self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _for_splitter(self, n_samples: int, given: dict[str, Any]) -> dict[str, Any]:
+        """The groups, and what else a splitter of scikit-learn asks for."""
+        routes = routes_of(self, n_samples, given)
+        if routes is None or not hasattr(self.cv, "set_split_request"):
+            return {"groups": given["groups"]}
+        return routes.part("splitter")
 
     def _last_parameters(self, data: WeighedSamples, features: np.ndarray) -> dict[str, Any]:
         """Of the machine on the selected features."""

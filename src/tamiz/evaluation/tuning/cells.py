@@ -23,6 +23,7 @@ from sklearn.metrics._scorer import _BaseScorer
 
 from tamiz.evaluation.tuning.grid import Grid, lasting_text, shown, with_params
 from tamiz.evaluation.tuning.result import Cell
+from tamiz.routing import Routes
 from tamiz.runtime.checkpoint import Journal, digest, identity
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
@@ -82,6 +83,8 @@ class Plain:
         What is measured.
     strict : bool
         Whether a failure is raised, or reported in words.
+    routes : Routes, optional
+        Who gets what of the metadata, where they ask for it.
     """
 
     def __init__(
@@ -93,8 +96,9 @@ class Plain:
         splits: Sequence[Split],
         metric: TuningMetric,
         strict: bool = False,
+        routes: Routes | None = None,
     ):
-        self.estimator = estimator
+        self.estimator, self.routes = estimator, routes
         self.X, self.y, self.weight = X, y, weight
         self.splits = list(splits)
         self.metric = metric
@@ -107,9 +111,8 @@ class Plain:
         began = time.perf_counter()
         try:
             machine = self.candidate(params)
-            weight = None if self.weight is None else self.weight[train]
             fit_part = self.part(machine, train, train)
-            fit_to_the_end(machine, fit_part, self.y[train], **fit_arguments(machine, weight))
+            fit_to_the_end(machine, fit_part, self.y[train], **self.arguments(machine, train))
             value = self.measure(machine, test, train)
             if np.isnan(value):
                 raise ValueError(
@@ -125,8 +128,18 @@ class Plain:
             return Outcome(np.nan, time.perf_counter() - began, said)
         return Outcome(value, time.perf_counter() - began)
 
+    def arguments(self, machine: Any, rows: np.ndarray) -> dict[str, Any]:
+        """What ``fit`` gets besides these rows: weights, or what was asked for."""
+        if self.routes is not None:
+            return self.routes.part("estimator", rows)
+        return fit_arguments(machine, None if self.weight is None else self.weight[rows])
+
     def measure(self, machine: Any, test: np.ndarray, train: np.ndarray) -> float:
         """The score of a machine that was fitted to one part of the samples on another."""
+        if self.routes is not None:
+            asked = self.routes.part("scorer", test)
+            part = self.part(machine, test, train)
+            return self.metric.score(machine, part, self.y[test], asked)
         held_out = None if self.weight is None else self.weight[test]
         judge_part = self.part(machine, test, train)
         return self.metric.measure(machine, judge_part, self.y[test], held_out)
@@ -144,7 +157,8 @@ class Plain:
         if ours:  # a matrix of strings takes its time
             machine.verbose = max(0, int(verbose))
         try:
-            estimator.fit(self.X, self.y, **fit_arguments(estimator, self.weight))
+            everything = np.arange(len(self.y))
+            estimator.fit(self.X, self.y, **self.arguments(estimator, everything))
         finally:
             if ours:
                 machine.verbose = own
@@ -155,6 +169,7 @@ class Plain:
         """What must agree for scores of an earlier run to be taken up."""
         X = self.X if sparse.issparse(self.X) else np.asarray(self.X)
         data = [X, self.y] if self.weight is None else [X, self.y, self.weight]
+        data += [] if self.routes is None else self.routes.arrays()
         return {
             **identity(self.estimator, *data),
             "method": f"tune {type(self.estimator).__name__}",
@@ -202,6 +217,10 @@ class TuningMetric:
     def measure(self, machine: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) -> float:
         """The score of a fitted machine."""
         extra = {} if weight is None or not self.weighted else {"sample_weight": weight}
+        return self.score(machine, X, y, extra)
+
+    def score(self, machine: Any, X: Any, y: np.ndarray, extra: dict[str, Any]) -> float:
+        """The score, by a scorer that gets something more."""
         score = self.scorer(machine, X, y, **extra)
         try:
             return float(score)
@@ -413,9 +432,9 @@ def run_halving(
     ]
 
 
-def refuse_for_halving(checkpoint: Any, weight: np.ndarray | None) -> None:
+def refuse_for_halving(**given: Any) -> None:
     """Say what successive halving cannot take."""
-    for name, value in (("checkpoint", checkpoint), ("sample_weight", weight)):
+    for name, value in given.items():
         if value is not None:
             raise ValueError(
                 f"{name} cannot be used with search='halving'; use 'grid' or 'random'."

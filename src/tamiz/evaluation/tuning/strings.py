@@ -155,8 +155,9 @@ class LookedUp(Plain):
     def __init__(self, plain: Plain, texts: Texts, kernel: Kernel, K: np.ndarray):
         places = Texts(texts.items, {_PLACES: np.arange(len(texts))})
         super().__init__(
-            plain.estimator, places, plain.y, plain.weight, plain.splits, plain.metric, plain.strict
-        )
+            plain.estimator, places, plain.y, plain.weight, plain.splits, plain.metric,
+            plain.strict, plain.routes,
+        )  # fmt: skip
         self.kernel = KnownValues(kernel, K, kernel._error_scale(texts, K.diagonal()))
 
     def candidate(self, params: Mapping[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,13 +30,14 @@ from tamiz.evaluation.tuning.strings import (
     stands_alone,
     string_kernel,
 )
+from tamiz.routing import routes_of_function
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.runtime.workers import find_runner
 from tamiz.search.base import seeded
 from tamiz.search.judges import last_step
-from tamiz.search.splits import Split, dividing, make_splits
+from tamiz.search.splits import Split, dividing, make_splits, splitting
 from tamiz.validation import (
     as_vector,
     check_classes,
@@ -86,6 +88,7 @@ def tune(
     scoring: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
+    params: Mapping[str, Any] | None = None,
     search: str = "grid",
     n_iter: int = 30,
     choose: str = "best",
@@ -134,6 +137,9 @@ def tune(
         Weights, for fitting and for the metric.
     groups : array-like of shape (n_samples,), optional
         For splitters that keep groups of samples together.
+    params : dict, optional
+        Other metadata, by name, for the estimator, the metric or the splitter, if they ask for them
+        (scikit-learn's metadata routing).
     search : {"grid", "random", "halving"}, default="grid"
         Every cell; ``n_iter`` cells drawn at random; or scikit-learn's successive halving, which
         tries all cells on few samples and keeps the better third, again and again.
@@ -216,10 +222,18 @@ def tune(
     metric = make_metric(estimator, scoring)
     cells = Grid(estimator, grid, table, n_iter if search == "random" else None, seed)
     cells.check_values(estimator)
-    splits = _splits(cv, table, target, classifier, seed, groups)
-    plain = Plain(estimator, table, target, weight, splits, metric, error_score == "raise")
+    children = {
+        "estimator": (estimator, "fit"),
+        "scorer": (metric.scorer, "score"),
+        "splitter": (cv, "split"),
+    }
+    own = {"sample_weight": weight, "groups": groups}
+    routes = routes_of_function("tune", children, n, params, **own)
+    splits = _splits(cv, table, target, classifier, seed, splitting(cv, groups, routes))
+    strict = error_score == "raise"
+    plain = Plain(estimator, table, target, weight, splits, metric, strict, routes)
     if search == "halving":
-        refuse_for_halving(checkpoint, weight)
+        refuse_for_halving(checkpoint=checkpoint, sample_weight=weight, params=params)
         found, interrupted = run_halving(plain, cells, seed, n_jobs, verbose), False
         notes: dict[str, Any] = {"search": search, "fast_cells": 0}
     else:
@@ -390,7 +404,7 @@ def _tables(X: Any, estimator: Any, kernel: Any) -> tuple[Any, np.ndarray | None
 
 
 def _splits(
-    cv: Any, X: Any, y: np.ndarray, classifier: bool, seed: int, groups: Any
+    cv: Any, X: Any, y: np.ndarray, classifier: bool, seed: int, asked: dict[str, Any]
 ) -> list[Split]:
     if classifier and isinstance(cv, int):
         classes, counts = np.unique(y, return_counts=True)
@@ -404,4 +418,4 @@ def _splits(
             )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        return make_splits(cv, X, y, classifier, seed, groups)
+        return make_splits(cv, X, y, classifier, seed, **asked)

@@ -1,0 +1,312 @@
+"""scikit-learn's own checks of metadata routing, on every procedure of ours that fits others.
+
+The doubles are those of scikit-learn. Its checks know its own classes only, and stand here in the
+same order: nothing is asked for by default, what nobody spoke of is an error, what was asked for
+arrives (for the rows in question), who takes nothing works, scorers and splitters are served.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.model_selection import KFold
+from sklearn.utils.metadata_routing import MetadataRouter
+
+from tamiz import tune
+from tamiz.base import Selector
+from tamiz.discovery import Shadows, StabilitySelection
+from tamiz.embedded import SVMRFE
+from tamiz.explain import leave_covariate_out, permutation_importance
+from tamiz.filters import FisherScore, MultiTarget
+from tamiz.search import (
+    BackwardElimination,
+    BestFirst,
+    BranchAndBound,
+    ExhaustiveSearch,
+    ForwardSelection,
+    GeneticSearch,
+    SimulatedAnnealing,
+)
+
+common = pytest.importorskip("sklearn.tests.metadata_routing_common")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+N = 40
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(N, 3)), np.arange(N) % 2
+METADATA = {
+    "sample_weight": RNG.uniform(0.5, 2.0, N),
+    "metadata": RNG.permutation(N).astype(float),
+}
+
+
+class SelectorDouble(Selector):
+    """Notes what its ``fit`` gets, as the doubles of scikit-learn do."""
+
+    def __init__(self, registry=None):
+        self.registry = registry
+
+    def fit(self, X, y=None, sample_weight="default", metadata="default"):
+        self.registry.append(self)
+        common.record_metadata_not_default(self, sample_weight=sample_weight, metadata=metadata)
+        self.n_features_in_ = X.shape[1]
+        self._finish(order=np.arange(X.shape[1]), n_selected=1, scores=9.0 - np.arange(X.shape[1]))
+        return self
+
+
+class WithoutMetadata(Selector):
+    """A selector that takes nothing besides X and y."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        self._finish(order=np.arange(X.shape[1]), n_selected=1, scores=9.0 - np.arange(X.shape[1]))
+        return self
+
+
+@dataclass
+class Procedure:
+    """What fits others: how it is made and run."""
+
+    make: Any  # of the inner estimator and further parameters
+    inner: type = common.ConsumingClassifier
+    plain: type = common.NonConsumingClassifier
+    judges: bool = True  # whether it has a scorer and a splitter
+    more: dict = field(default_factory=dict)
+
+    def run(self, inner, metadata, **params):
+        params = {**self.more, **params}
+        if self.judges:
+            params = {"cv": KFold(3), **params}
+            if getattr(inner, "set_score_request", None) and "scoring" not in params:
+                params["scoring"] = "accuracy"
+        return self.make(inner, metadata, **params)
+
+
+def of_class(kind):
+    return lambda inner, metadata, **params: kind(inner, **params).fit(X, Y, **metadata)
+
+
+def of_function(function, place):
+    def run(inner, metadata, **params):
+        given = {"sample_weight": metadata.get("sample_weight")}
+        others = {k: v for k, v in metadata.items() if k not in given}
+        args = [X, Y]
+        args.insert(place, inner)
+        return function(*args, **given, params=others, **params)
+
+    return run
+
+
+def tuned(inner, metadata, **params):
+    found = of_function(lambda X, y, e, **more: tune(X, y, e, {"alpha": [0.0, 1.0]}, **more), 2)
+    return found(inner, metadata, **params)
+
+
+SELECTING = {"inner": SelectorDouble, "plain": WithoutMetadata, "judges": False}
+PROCEDURES = {
+    "ForwardSelection": Procedure(of_class(ForwardSelection)),
+    "BackwardElimination": Procedure(of_class(BackwardElimination)),
+    "ExhaustiveSearch": Procedure(of_class(ExhaustiveSearch)),
+    "BestFirst": Procedure(of_class(BestFirst)),
+    "GeneticSearch": Procedure(of_class(GeneticSearch), more={"N": 2, "G": 1, "random_state": 0}),
+    "SimulatedAnnealing": Procedure(
+        of_class(SimulatedAnnealing), more={"T1": 0.5, "m": 1, "random_state": 0}
+    ),
+    "BranchAndBound": Procedure(
+        of_class(BranchAndBound),
+        more={"criterion": None, "monotone": True, "n_features_to_select": 2},
+    ),
+    "tune": Procedure(tuned),
+    "permutation_importance": Procedure(
+        of_function(permutation_importance, 0), more={"n_repeats": 1}
+    ),
+    "leave_covariate_out": Procedure(of_function(leave_covariate_out, 0)),
+    "MultiTarget": Procedure(of_class(MultiTarget), **SELECTING),
+    "Shadows": Procedure(of_class(Shadows), more={"max_rounds": 20}, **SELECTING),
+    "StabilitySelection": Procedure(
+        of_class(StabilitySelection), more={"n_subsamples": 4, "random_state": 0}, **SELECTING
+    ),
+}
+CASES = [(name, key) for name in PROCEDURES for key in METADATA]
+
+
+@pytest.fixture(autouse=True)
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.parametrize("name", [name for name in PROCEDURES if name[0].isupper()])
+def test_nothing_is_asked_for_by_default(name):
+    procedure = PROCEDURES[name]
+    router = globals()[name](procedure.inner(registry=common._Registry())).get_metadata_routing()
+    assert isinstance(router, MetadataRouter)
+    # weights and groups are parameters of the procedure itself, which nobody has asked for yet
+    common.assert_request_is_empty(router)
+
+
+@pytest.mark.parametrize(("name", "key"), CASES)
+def test_what_nobody_spoke_of_is_an_error(name, key):
+    procedure, registry = PROCEDURES[name], common._Registry()
+    inner = procedure.inner(registry=registry)
+    with pytest.raises(UnsetMetadataPassedError, match=rf"\[{key}\] are passed but are not"):
+        procedure.run(inner, {key: METADATA[key]})
+    assert not registry
+
+
+@pytest.mark.parametrize(("name", "key"), CASES)
+def test_what_was_asked_for_arrives_with_the_rows(name, key):
+    procedure, registry = PROCEDURES[name], common._Registry()
+    inner = procedure.inner(registry=registry).set_fit_request(**{key: True})
+    if procedure.judges:
+        params = {"scoring": common.ConsumingScorer().set_score_request(**{key: True})}
+    else:
+        params = {}
+    procedure.run(inner, {key: METADATA[key]}, **params)
+    assert registry
+    for fitted in registry:
+        for calls in fitted._records["fit"].values():
+            for call in calls:
+                assert set(call) == {key}
+                assert np.isin(call[key], METADATA[key]).all()
+                assert len(call[key]) >= N // 2
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_what_was_declined_does_not_arrive(name):
+    procedure, registry = PROCEDURES[name], common._Registry()
+    asked = {"sample_weight": False, "metadata": True}
+    inner = procedure.inner(registry=registry).set_fit_request(**asked)
+    params = {}
+    if procedure.judges:
+        params = {"scoring": common.ConsumingScorer().set_score_request(**asked)}
+    procedure.run(inner, METADATA, **params)
+    assert registry
+    for fitted in registry:
+        for calls in fitted._records["fit"].values():
+            assert all(set(call) == {"metadata"} for call in calls)
+    inner.set_fit_request(metadata=False)  # then nobody wants it, which is an error
+    if procedure.judges:
+        params["scoring"].set_score_request(metadata=False)
+    with pytest.raises(TypeError, match=r"unexpected argument.*'metadata'"):
+        procedure.run(inner, METADATA, **params)
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_who_takes_nothing_works(name):
+    procedure = PROCEDURES[name]
+    procedure.run(procedure.plain(), {})
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_aliases_are_followed(name):
+    procedure, registry = PROCEDURES[name], common._Registry()
+    inner = procedure.inner(registry=registry).set_fit_request(metadata="mine")
+    params = {}
+    if procedure.judges:
+        params = {"scoring": common.ConsumingScorer().set_score_request(metadata="mine")}
+    procedure.run(inner, {"mine": METADATA["metadata"]}, **params)
+    seen = [call for one in registry for calls in one._records["fit"].values() for call in calls]
+    assert seen and all(np.isin(call["metadata"], METADATA["metadata"]).all() for call in seen)
+
+
+JUDGING = [name for name, one in PROCEDURES.items() if one.judges]
+
+
+@pytest.mark.parametrize(("name", "key"), [(n, k) for n in JUDGING for k in METADATA])
+def test_scorers_are_served(name, key):
+    procedure, registry = PROCEDURES[name], common._Registry()
+    scorer = common.ConsumingScorer(registry=registry).set_score_request(**{key: True})
+    inner = common.ConsumingClassifier().set_fit_request(**{key: False})
+    procedure.run(inner, {key: METADATA[key]}, scoring=scorer)
+    assert registry
+    for one in registry:
+        for calls in one._records["score"].values():
+            for call in calls:
+                assert np.isin(call[key], METADATA[key]).all()
+
+
+@pytest.mark.parametrize("name", JUDGING)
+def test_splitters_are_served(name):
+    procedure, registry = PROCEDURES[name], common._Registry()
+    splitter = common.ConsumingSplitter(registry=registry)
+    splitter.set_split_request(groups=False, metadata=True)
+    inner = common.ConsumingClassifier().set_fit_request(metadata=False)
+    scorer = common.ConsumingScorer().set_score_request(metadata=False)
+    procedure.run(inner, {"metadata": METADATA["metadata"]}, cv=splitter, scoring=scorer)
+    assert registry
+    for one in registry:
+        common.check_recorded_metadata(
+            one, "split", next(iter(one._records["split"])), metadata=METADATA["metadata"],
+            groups=None,
+        )  # fmt: skip
+
+
+def test_a_splitter_of_an_elimination_is_served():
+    registry = common._Registry()
+    splitter = common.ConsumingSplitter(registry=registry).set_split_request(metadata=True)
+    rfe = SVMRFE(n_features_to_select="best", cv=splitter)
+    rfe.fit(X, Y, metadata=METADATA["metadata"], sample_weight=METADATA["sample_weight"])
+    (one,) = registry
+    (calls,) = one._records["split"].values()
+    np.testing.assert_array_equal(calls[0]["metadata"], METADATA["metadata"])
+    with pytest.raises(TypeError, match="unexpected argument"):
+        SVMRFE(n_features_to_select="best", cv=3).fit(X, Y, weather=X[:, 0])
+
+
+class Strict(ClassifierMixin, BaseEstimator):
+    """Fails without metadata, also where nobody else sees it: in another process."""
+
+    def __init__(self, own=0):
+        self.own = own
+
+    def fit(self, X, y, metadata=None):
+        if metadata is None or len(metadata) != len(y):
+            raise AssertionError("no metadata")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+@pytest.mark.parametrize("name", ["ForwardSelection", "tune", "permutation_importance"])
+def test_metadata_reach_workers(name):
+    procedure = PROCEDURES[name]
+    given = {"metadata": METADATA["metadata"]}
+    judge = Strict().set_fit_request(metadata=True)
+    if name == "tune":
+        found = tune(X, Y, judge, {"own": [0, 1]}, cv=3, n_jobs=2, params=given)
+        assert np.isfinite(found.best_error)
+        return
+    procedure.run(judge, given, n_jobs=2, scoring="accuracy")
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_without_routing_other_names_are_refused(name):
+    procedure = PROCEDURES[name]
+    refused = pytest.raises(TypeError, match=r"unexpected argument 'metadata'.*enable_metadata")
+    with config_context(enable_metadata_routing=False), refused:
+        procedure.run(procedure.plain(), {"metadata": METADATA["metadata"]})
+
+
+def test_what_was_given_twice_is_refused():
+    judge = clone(common.ConsumingClassifier())
+    twice = {"sample_weight": METADATA["sample_weight"]}
+    with pytest.raises(ValueError, match="given twice"):
+        permutation_importance(judge, X, Y, **twice, params=twice)
+
+
+def test_a_selector_by_name_is_not_asked():
+    found = Shadows("pearson", max_rounds=20, random_state=0)
+    found.fit(X, Y, sample_weight=METADATA["sample_weight"])
+    with config_context(enable_metadata_routing=False):
+        plain = clone(found).fit(X, Y, sample_weight=METADATA["sample_weight"])
+    np.testing.assert_array_equal(found.history_, plain.history_)
+    assert not isinstance(FisherScore().get_metadata_routing(), MetadataRouter)
