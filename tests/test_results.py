@@ -1,50 +1,147 @@
-"""Every public result that holds a table has both: ``to_frame()`` and ``plot(ax=)``."""
+"""Every result that holds a table has ``to_frame()`` and ``plot(ax=)``, and is one in notebooks."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import inspect
+import pkgutil
+import sys
+from html import escape
+from unittest.mock import patch
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from tamiz.discovery import Knockoffs
+import tamiz
+from tamiz.data import load
+from tamiz.discovery import Knockoffs, aggregate_rankings
+from tamiz.display import TableResult
 from tamiz.embedded import l1_svm_path
+from tamiz.evaluation import ReportCard, report_card, stability
+from tamiz.evaluation.study import Study
+from tamiz.explain import (
+    counterfactual,
+    interaction_strength,
+    partial_dependence,
+    permutation_importance,
+    shapley_values,
+)
+from tamiz.filters import FisherScore
+from tamiz.information import WeightOfEvidence
+from tamiz.neighbors import KNNClassifier
 from tamiz.search import ForwardSelection
-from tamiz.svm import LinearMachine
+from tamiz.svm import SVC, LinearMachine
+from tamiz.tree import CARTClassifier
 
 mpl.use("Agg")
 
-PACKAGES = (
-    "discovery", "embedded", "evaluation", "explain", "filters", "neighbors", "search", "svm",
-    "tree",
-)  # fmt: skip
-
 
 def results():
-    """Public classes, machines apart, that can be drawn or turned into a data frame."""
-    for name in PACKAGES:
-        package = importlib.import_module(f"tamiz.{name}")
-        for public in package.__all__:
-            one = getattr(package, public)
-            holds = inspect.isclass(one) and (
-                dataclasses.is_dataclass(one) or hasattr(one, "_fields") or hasattr(one, "to_frame")
-            )
-            if holds and not hasattr(one, "fit"):
+    """Classes of all modules, machines apart, that can be drawn or turned into a data frame."""
+    for module in pkgutil.walk_packages(tamiz.__path__, "tamiz."):
+        if module.name.endswith("__main__"):
+            continue
+        for one in vars(importlib.import_module(module.name)).values():
+            if not inspect.isclass(one) or one.__module__ != module.name or hasattr(one, "fit"):
+                continue
+            holds = dataclasses.is_dataclass(one) or hasattr(one, "_fields")
+            if hasattr(one, "to_frame") or (holds and hasattr(one, "plot")):
                 yield one
 
 
-def test_what_is_a_table_can_be_drawn_and_the_other_way_round():
-    found = [one for one in results() if hasattr(one, "plot") or hasattr(one, "to_frame")]
-    assert len(found) > 15
-    for one in found:
-        assert hasattr(one, "plot") and hasattr(one, "to_frame"), one.__name__
-        assert "ax" in inspect.signature(one.plot).parameters, one.__name__
+def test_what_is_a_table_can_be_drawn_and_is_one_in_notebooks():
+    found = {one.__name__: one for one in results() if one is not TableResult}
+    assert len(found) > 25
+    lacks = {
+        name: missing
+        for name, one in found.items()
+        if (missing := [m for m in ("to_frame", "plot", "_repr_html_") if not hasattr(one, m)])
+    }
+    assert lacks == {}
+    for name, one in found.items():
+        assert "ax" in inspect.signature(one.plot).parameters, name
+
+
+def some_results():
+    """One of each kind of result that has no test of its own for notebooks."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = pd.DataFrame(StandardScaler().fit_transform(X)[:80, :5], columns=list("abcde")), y[:80]
+    X = X.rename(columns={"a": "<a>"})
+    machine = SVC(gamma=0.1).fit(X, y)
+    linear = SVC(kernel="linear").fit(X, y)
+    neighbours = KNNClassifier(3).fit(X, y)
+    masks = np.random.default_rng(0).random((6, 5)) < 0.5
+    data = load("iris")
+    ranked = FisherScore(2).fit(data.X, data.y).selection_
+    return [
+        shapley_values(machine, X[:20]),
+        partial_dependence(machine, X[:20]),
+        interaction_strength(machine, X[:20]),
+        permutation_importance(machine, X, y, cv=2),
+        counterfactual(linear, X[:3], X),
+        neighbours.explain(X[:2]),
+        machine.margin_confidence(X),
+        report_card(y, machine.predict(X), scores=machine.decision_function(X)),
+        stability(masks),
+        aggregate_rankings([[1, 2, 3], [1, 3, 2]], names=["<a>", "b", "c"]),
+        CARTClassifier().fit(X, y).pruning_path(),
+        l1_svm_path(X.to_numpy(), y, n_values=3),
+        Study(data, {"fisher": ranked}),
+    ]
+
+
+def test_results_are_short_as_text_and_tables_in_notebooks():
+    for one in some_results():
+        name = type(one).__name__
+        frame, page = one.to_frame(), one._repr_html_()
+        assert len(frame) and "<table" in page, name
+        assert page.count("<tr>") <= 17 and "<a>" not in page, name
+        if not isinstance(one, tuple):
+            assert len(repr(one)) < 200 and "array(" not in repr(one), name
+            assert escape(repr(one).strip("<>")) in page, name
+        ax = np.ravel(one.plot())[0]
+        assert ax.has_data(), name
+        plt.close(ax.figure)
+        with patch.dict(sys.modules, {"pandas": None}):
+            assert one._repr_html_() is None, name
+
+
+def test_margins_are_counted_in_the_table_of_a_card():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)[:200, :4]
+    machine = SVC().fit(X, y[:200])
+    confidence = machine.margin_confidence(X)
+    table = confidence.to_frame()
+    np.testing.assert_array_equal(table["value"], confidence.values)
+    report = ReportCard.of(machine, X, y[:200]).margin
+    shown = report.to_frame().set_index("place")
+    for place in shown.index:
+        assert shown.loc[place, "n_samples"] == np.sum(table["place"] == place)
+        assert shown.loc[place, "fraction"] == pytest.approx(np.mean(table["place"] == place))
+    right = machine.predict(X) == y[:200]
+    inside = (table["place"] == "inside").to_numpy()
+    assert shown.loc["inside", "accuracy"] == pytest.approx(right[inside].mean())
+    assert "beyond" in report._repr_html_() and "inside it" in confidence._repr_html_()
+    bars = report.plot().patches
+    assert sum(bar.get_width() for bar in bars) == pytest.approx(1.0)
+
+
+def test_weights_of_evidence_are_drawn():
+    X = pd.DataFrame({"age": [20, 25, 30, 35, 50, 55, 60, 65.0], "flat": [1.0] * 8})
+    woe = WeightOfEvidence("width", n_bins=2).fit(X, [1, 1, 1, 0, 0, 0, 0, 1])
+    ax = woe.plot()
+    assert ax.get_title() == "age"
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], woe.weights_[0][:2])
+    assert woe.plot("flat").get_title() == woe.plot(1).get_title() == "flat"
+    with pytest.raises(ValueError, match="feature"):
+        woe.plot("height")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -92,6 +92,7 @@ def frames(asked: str = "to_frame") -> Any:
 
 #: Features of a table in a notebook.
 SHOWN_FEATURES = 15
+_SHOWN_COLUMNS = 12
 
 _CELL = "padding:0.15em 0.7em;border-bottom:1px solid rgba(128,128,128,0.35)"
 
@@ -122,6 +123,44 @@ def html_table(
     lines.append(f"<tbody>{body}</tbody></table>")
     lines += [f'<p style="margin:0.3em 0">{escape(note)}</p>' for note in notes]
     return "".join([*lines, "</div>"])
+
+
+def frame_in_notebook(caption: str, asked: Callable[[], Any]) -> str | None:
+    """The first rows of a pandas data frame as such a table; None where there is no pandas.
+
+    Parameters
+    ----------
+    caption : str
+        What the table holds.
+    asked : callable
+        Makes the data frame.
+    """
+    try:
+        frame = asked()
+    except ImportError:
+        return None  # notebooks show the text then
+    left, wide = len(frame) - SHOWN_FEATURES, frame.shape[1] - _SHOWN_COLUMNS
+    shown = frame.iloc[:SHOWN_FEATURES, :_SHOWN_COLUMNS]
+    notes = [f"… and {left:,} more rows"] if left > 0 else []
+    notes += [f"… and {wide:,} more columns"] if wide > 0 else []
+    cells = (shown[name].tolist() for name in shown.columns)
+    rows = list(zip(*cells, strict=True))
+    return html_table(caption, [str(name) for name in shown.columns], rows, notes)
+
+
+class TableResult:
+    """Mixin of results with ``to_frame()``: in a notebook they are tables."""
+
+    def to_frame(self) -> Any:
+        """The result as a data frame."""
+        raise NotImplementedError
+
+    def _overview(self) -> Any:
+        """What a notebook shows: all of it, unless a class knows better."""
+        return self.to_frame()
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(repr(self).strip("<>"), self._overview)
 
 
 def _cell(value: Any) -> str:

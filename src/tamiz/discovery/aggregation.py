@@ -44,7 +44,7 @@ from scipy.special import betainc, betaincinv, comb
 from scipy.stats import rankdata
 
 from tamiz.base import Selection, json_ready, order_by
-from tamiz.display import frames
+from tamiz.display import INK, TableResult, axes, colours, frames
 from tamiz.validation import checked, integer_from, one_of, refused
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _MOST_LISTS = 200  # of which the exact probability is computed in float64
 
 
 @dataclass
-class RankAggregation:
+class RankAggregation(TableResult):
     """What several rankings say together.
 
     Attributes
@@ -89,6 +89,40 @@ class RankAggregation:
     ranks: np.ndarray
     lists: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        first = ", ".join(self.names[j] for j in self.order[:3])
+        return (
+            f"<RankAggregation: {len(self.lists)} rankings of {len(self.order)} features; "
+            f"first {first}>"
+        )
+
+    @checked(top=integer_from(1))
+    def plot(self, top: int = 20, ax: Any = None) -> Any:
+        """Draw the ranks that the first features have in each list, and their means.
+
+        Parameters
+        ----------
+        top : int, default=20
+            How many features.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        first = self.order[:top][::-1]
+        place = np.arange(len(first))
+        ax = axes(ax, height=max(2.5, 1.2 + 0.24 * len(first)))
+        tones = colours(len(self.lists))
+        for ranks, tone, name in zip(self.ranks, tones, self.lists, strict=True):
+            ax.plot(ranks[first], place, "o", color=tone, alpha=0.7, ms=4, label=name)
+        ax.plot(self.mean_ranks[first], place, "|", color=INK, ms=12, mew=2, label="mean")
+        ax.set_yticks(place, [self.names[j] for j in first])
+        ax.set(xlabel="rank", xscale="log")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
     @checked(top=integer_from(1))
     def agreed(self, top: int) -> np.ndarray:

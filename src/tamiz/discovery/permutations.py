@@ -41,7 +41,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import json_ready
-from tamiz.display import axes, frames
+from tamiz.display import TableResult, axes, frames
 from tamiz.filters.univariate.corrections import CORRECTIONS, corrected
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
@@ -258,7 +258,7 @@ class _Scoring:
 
 
 @dataclass(repr=False)
-class PermutedScores:
+class PermutedScores(TableResult):
     """Scores of features beside those that they get when the labels are shuffled.
 
     Attributes

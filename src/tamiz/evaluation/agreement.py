@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import Selection, json_ready
-from tamiz.display import axes, between, frames, number, pvalue_text
+from tamiz.display import TableResult, axes, between, frames, number, pvalue_text
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
@@ -237,7 +237,7 @@ def nogueira_index(masks: np.ndarray) -> float:
 
 
 @dataclass(repr=False)
-class Stability:
+class Stability(TableResult):
     """How much several selections agree.
 
     Attributes

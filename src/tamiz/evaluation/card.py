@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import axes, frames
+from tamiz.display import TableResult, axes, frames
 from tamiz.evaluation.inference import clopper_pearson, wilson
 from tamiz.evaluation.margins import MarginReport, confidence_of, margin_report
 from tamiz.evaluation.measures import (
@@ -63,7 +63,7 @@ _SHOWN = {"f1": "F1", "mcc": "MCC", "roc_area": "ROC area", "macro_f1": "macro F
 
 
 @dataclass(repr=False)
-class ReportCard:
+class ReportCard(TableResult):
     """The quality of a classifier on labelled samples.
 
     ``card.sensitivity`` is a number, ``card["sensitivity"]`` the same with its interval, how that

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz.display import INK, PALETTE, axes, frame_in_notebook, frames
 from tamiz.evaluation.measures import Confusion, Metric, proportion
 from tamiz.search.judges import last_step
-from tamiz.svm.confidence import MarginConfidence
+from tamiz.svm.confidence import PLACES, MarginConfidence
 
-PLACES = ("beyond", "on", "inside")
+if TYPE_CHECKING:
+    import pandas as pd
+
 _QUARTERS = (0.25, 0.5, 0.75)
 
 
@@ -43,6 +46,46 @@ class MarginReport(NamedTuple):
                 shown = ", ".join(f"{value:.3g}" for value in quartiles)
                 out.append(f"distance to the {name}, quartiles: {shown}")
         return out
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each place: the fraction of the predictions there, and how many are right."""
+        columns: dict[str, list[Any]] = {"place": list(self.parts)}
+        for key in ("fraction", "accuracy"):
+            found = [getattr(part, key) for part in self.parts.values()]
+            columns[key] = [one.value for one in found]
+            columns[f"{key}_low"] = [one.interval[0] for one in found]
+            columns[f"{key}_high"] = [one.interval[1] for one in found]
+        columns["n_samples"] = [part.n_samples for part in self.parts.values()]
+        return frames().DataFrame(columns)
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook("Predictions seen from the margin", self.to_frame)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the fraction of the predictions in each place, right ones and wrong ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        ax = axes(ax, height=2.6)
+        height = np.arange(len(self.parts))[::-1]
+        parts = list(self.parts.values())
+        whole = np.array([part.fraction.value for part in parts])
+        right = whole * np.nan_to_num([part.accuracy.value for part in parts])
+        ax.barh(height, right, color=PALETTE[0], label="right")
+        ax.barh(height, whole - right, left=right, color=PALETTE[1], label="wrong")
+        ends = np.array([part.fraction.interval for part in parts]).T
+        ax.errorbar(whole, height, xerr=np.abs(ends - whole), fmt="none", ecolor=INK, capsize=3)
+        ax.set_yticks(height, [f"{place} the margin" for place in self.parts])
+        ax.set_xlabel("fraction of the predictions")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
     def plain(self) -> dict[str, Any]:
         """As plain values."""

@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import PALETTE, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames
 from tamiz.explain.model import (
     Front,
     Terms,
@@ -72,7 +72,7 @@ _SMALLEST = 1e-3
 
 
 @dataclass(frozen=True)
-class Counterfactuals:
+class Counterfactuals(TableResult):
     """Changed samples that get the other answer.
 
     Attributes
@@ -104,6 +104,10 @@ class Counterfactuals:
     method: str
     norm: str
     feature_names: list[str]
+
+    def __repr__(self) -> str:
+        found = f"found for {int(self.found.sum())} of {len(self.X)} samples"
+        return f"<Counterfactuals: {found}, {self.method}, {self.norm}>"
 
     @property
     def found(self) -> np.ndarray:

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import PALETTE, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames, number
 from tamiz.explain.decisions import decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
 from tamiz.explain.result import position_of
@@ -45,7 +45,7 @@ _REMEDY = "Pass features=, or individual=False, which keeps the means over the r
 
 
 @dataclass(frozen=True)
-class PartialDependence:
+class PartialDependence(TableResult):
     """Values of a model over the values of single features.
 
     Attributes
@@ -77,6 +77,27 @@ class PartialDependence:
     feature_names: list[str]
     output_names: list[str]
     X: np.ndarray = field(repr=False)
+
+    def __repr__(self) -> str:
+        most = int(np.argmax(self.spreads))
+        name = self.feature_names[self.features[most]]
+        return (
+            f"<PartialDependence: {len(self.features)} features, {len(self.X)} rows, "
+            f"{self.method}; {name} moves it most ({number(float(self.spreads[most]))})>"
+        )
+
+    def _overview(self) -> pd.DataFrame:
+        order = np.argsort(-self.spreads, kind="stable").tolist()
+        return frames().DataFrame(
+            {
+                "feature": [self.feature_names[self.features[k]] for k in order],
+                "from": [float(self.grids[k][0]) for k in order],
+                "to": [float(self.grids[k][-1]) for k in order],
+                "least mean": [float(self.mean[k].min()) for k in order],
+                "greatest mean": [float(self.mean[k].max()) for k in order],
+                "spread": self.spreads[order],
+            }
+        )
 
     def _at(self, feature: Any) -> int:
         j = position_of(feature, self.feature_names)

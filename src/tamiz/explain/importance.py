@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from tamiz.display import INK, PALETTE, axes, frames
+from tamiz.display import INK, PALETTE, TableResult, axes, frames, number
 from tamiz.evaluation.inference import corrected_interval
 from tamiz.explain.folds import (
     FoldOptions,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FoldImportances:
+class FoldImportances(TableResult):
     """Importances of features, or of groups of them, measured in the test rows of folds.
 
     Attributes
@@ -89,6 +89,14 @@ class FoldImportances:
     n_train: np.ndarray
     n_test: np.ndarray
     n_tested: int
+
+    def __repr__(self) -> str:
+        first = int(np.argmax(self.importances))
+        return (
+            f"<FoldImportances: {self.kind.replace('_', ' ')}, {self.metric}, "
+            f"{len(self.unit_names)} units, {self.values.shape[1]} splits; "
+            f"{self.unit_names[first]} matters most ({number(float(self.importances[first]))})>"
+        )
 
     @property
     def importances(self) -> np.ndarray:

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import PALETTE, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames, number
 from tamiz.explain.curves import some_rows
 from tamiz.explain.decisions import Decisions, decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
@@ -43,7 +43,7 @@ _NEGLIGIBLE = 1e-20
 
 
 @dataclass(frozen=True)
-class Interactions:
+class Interactions(TableResult):
     """How strongly pairs of features act together, the strongest first.
 
     Attributes
@@ -69,6 +69,12 @@ class Interactions:
     method: str
     n_rows: int
     feature_names: list[str]
+
+    def __repr__(self) -> str:
+        strongest = ""
+        if len(self.pairs):
+            strongest = f"; strongest {' × '.join(self.names[0])} ({number(self.strength[0])})"
+        return f"<Interactions: {len(self.pairs)} pairs, {self.method}{strongest}>"
 
     @property
     def names(self) -> list[tuple[str, str]]:

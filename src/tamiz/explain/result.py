@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import PALETTE, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames, number
 from tamiz.validation import checked, integer_from, refused
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def position_of(thing: Any, names: list[str], what: str = "feature") -> int:
 
 
 @dataclass(frozen=True)
-class ShapleyValues:
+class ShapleyValues(TableResult):
     """Shapley values of the features, for some samples.
 
     Attributes
@@ -53,6 +53,20 @@ class ShapleyValues:
     feature_names: list[str]
     output_names: list[str]
     X: np.ndarray = field(repr=False)
+
+    def __repr__(self) -> str:
+        first = int(np.argmax(self.importances))
+        outputs = f", {len(self.output_names)} outputs" if len(self.output_names) > 1 else ""
+        return (
+            f"<ShapleyValues: {self.values.shape[0]} samples, {self.values.shape[1]} features"
+            f"{outputs}, {self.method}; {self.feature_names[first]} adds most "
+            f"({number(float(self.importances[first]))})>"
+        )
+
+    def _overview(self) -> pd.DataFrame:
+        order = np.argsort(-self.importances, kind="stable")
+        names = [self.feature_names[j] for j in order]
+        return frames().DataFrame({"feature": names, "mean size": self.importances[order]})
 
     @property
     def importances(self) -> np.ndarray:

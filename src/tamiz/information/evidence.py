@@ -34,10 +34,16 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
-from tamiz.display import frames
+from tamiz.display import INK, PALETTE, axes, frames
 from tamiz.information.discretiser import Discretiser
 from tamiz.information.encoding import BINNING
-from tamiz.validation import check_classes, check_counted_rows, is_frame, unchanged_on_error
+from tamiz.validation import (
+    check_classes,
+    check_counted_rows,
+    is_frame,
+    refused,
+    unchanged_on_error,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -306,6 +312,40 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
                     }
                 )
         return pd.DataFrame(rows)
+
+    def plot(self, feature: Any = None, ax: Any = None) -> Any:
+        """Draw the weights of the bins of one column; empty bins are left out.
+
+        Parameters
+        ----------
+        feature : str or int, optional
+            Which column; by default the one of the greatest information value.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        check_is_fitted(self)
+        names = [str(name) for name in self.get_feature_names_out()]
+        j = int(np.argmax(self.information_values_))
+        if feature is not None:
+            j = names.index(feature) if feature in names else feature
+            if not isinstance(j, int | np.integer) or not 0 <= j < len(names):
+                raise refused(
+                    "feature", feature, f"must be a name, or a position from 0 to {len(names) - 1}"
+                )
+        used = np.flatnonzero(self.counts_[j].any(axis=1))
+        weights = self.weights_[j][used]
+        labels = self._labels(int(j))
+        place = np.arange(len(used))[::-1]
+        ax = axes(ax, height=max(2.2, 1.2 + 0.3 * len(used)))
+        ax.barh(place, weights, color=[PALETTE[int(weight < 0)] for weight in weights])
+        ax.axvline(0.0, color=INK, linewidth=0.8)
+        ax.set_yticks(place, [labels[b] for b in used])
+        ax.set(xlabel=f"weight of evidence for {self.positive_}", title=names[j])
+        return ax
 
     def _labels(self, j: int) -> list[str]:
         if j in self.categories_:

@@ -29,7 +29,7 @@ _PLACES = ir.VectorType(ir.IntType(32), LANES)
 _FLAGS = ("contract",)
 
 
-class _Vector(types.Type):  # type: ignore[misc]
+class _Vector(types.Type):
     def __init__(self) -> None:
         super().__init__(name="vector of eight float64")
 
@@ -37,8 +37,8 @@ class _Vector(types.Type):  # type: ignore[misc]
 _vector = _Vector()
 
 
-@register_model(_Vector)  # type: ignore[untyped-decorator]
-class _Model(models.PrimitiveModel):  # type: ignore[misc]
+@register_model(_Vector)
+class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _REAL)
 
@@ -49,7 +49,7 @@ def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.bitcast(builder.gep(array.data, [args[1]]), _REAL.as_pointer())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def load(typing_context: Any, array: Any, start: Any) -> Any:
     """Eight numbers of a contiguous array of float64, from a place in its memory on."""
 
@@ -61,7 +61,7 @@ def load(typing_context: Any, array: Any, start: Any) -> Any:
     return _vector(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def store(typing_context: Any, array: Any, start: Any, vector: Any) -> Any:
     """Write them back."""
 
@@ -72,7 +72,7 @@ def store(typing_context: Any, array: Any, start: Any, vector: Any) -> Any:
     return types.void(array, types.intp, _vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def spread(typing_context: Any, number: Any) -> Any:
     """The same number eight times."""
 
@@ -84,7 +84,7 @@ def spread(typing_context: Any, number: Any) -> Any:
     return _vector(types.float64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def multiply(typing_context: Any, a: Any, b: Any) -> Any:
     """``a * b``."""
 
@@ -94,7 +94,7 @@ def multiply(typing_context: Any, a: Any, b: Any) -> Any:
     return _vector(_vector, _vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def subtract(typing_context: Any, a: Any, b: Any) -> Any:
     """``a - b``."""
 
@@ -104,7 +104,7 @@ def subtract(typing_context: Any, a: Any, b: Any) -> Any:
     return _vector(_vector, _vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def multiply_add(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once where the processor can."""
 
@@ -115,7 +115,7 @@ def multiply_add(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     return _vector(_vector, _vector, _vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def greater(typing_context: Any, a: Any, b: Any) -> Any:
     """The greater one of each pair; ``b`` where one is not a number."""
 
@@ -125,7 +125,7 @@ def greater(typing_context: Any, a: Any, b: Any) -> Any:
     return _vector(_vector, _vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def lane(typing_context: Any, vector: Any, place: Any) -> Any:
     """One of the eight numbers."""
 

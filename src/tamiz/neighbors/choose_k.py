@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 from sklearn.utils import _safe_indexing, check_random_state
 
 from tamiz.base import Stopwatch, choose_size, json_ready
-from tamiz.display import axes, frames
+from tamiz.display import TableResult, axes, frames
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, dividing, make_splits
@@ -328,7 +328,7 @@ def _errors(
 
 
 @dataclass(repr=False, eq=False)
-class KChoice:
+class KChoice(TableResult):
     """Errors for each number of neighbours, and the choice among them.
 
     Attributes
@@ -435,6 +435,9 @@ class KChoice:
         """The errors as a pandas table, one line for each k."""
         pd = frames()
         return pd.DataFrame(self._columns(), index=pd.Index(self.ks, name="k"))
+
+    def _overview(self) -> pd.DataFrame:
+        return self.to_frame().reset_index()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""

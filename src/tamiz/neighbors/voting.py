@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes, colours, frames
+from tamiz.display import TableResult, axes, colours, frames
 from tamiz.validation import integer_from
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class VotingNeighbours:
+class VotingNeighbours(TableResult):
     """The training samples that decided what some samples are taken for.
 
     Attributes
@@ -40,6 +40,10 @@ class VotingNeighbours:
     votes: np.ndarray
     predictions: np.ndarray
     classes: np.ndarray
+
+    def __repr__(self) -> str:
+        n, k = self.rows.shape
+        return f"<VotingNeighbours: {k} neighbours of {n} samples>"
 
     def to_frame(self) -> pd.DataFrame:
         """A data frame with a row for each sample and neighbour."""

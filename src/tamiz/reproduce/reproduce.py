@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.data import DataError, load
-from tamiz.display import frames
+from tamiz.display import TableResult, frames
 from tamiz.reproduce import p1, p2, p3, p4, p5, p6, p7, p8
 from tamiz.reproduce.base import Experiment, Found, Recipe, Row
 from tamiz.reproduce.show import draw, markdown, table
@@ -49,7 +49,7 @@ _RECORDS = 2  # what a record of the journal looks like
 
 
 @dataclass(repr=False)
-class Reproduction:
+class Reproduction(TableResult):
     """A published table beside ours.
 
     Attributes

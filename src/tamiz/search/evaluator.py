@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import PathStep
-from tamiz.display import PALETTE, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
@@ -410,7 +410,7 @@ def _for_json(scores: np.ndarray) -> list[list[float | None]]:
 
 
 @dataclass(repr=False)
-class Evaluations:
+class Evaluations(TableResult):
     """The subsets that a search judged, in the order in which it asked for them.
 
     Attributes
@@ -521,6 +521,10 @@ class Evaluations:
         columns["accepted"] = self.accepted.tolist()
         columns["selected"] = self.selected.tolist()
         return columns
+
+    def _overview(self) -> pd.DataFrame:
+        columns = ["features", *(f"mean_{name}" for name in self.metrics), "rank", "selected"]
+        return self.to_frame().sort_values("rank", kind="stable")[columns]
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas table with one row for each subset, numbered from 1 as they were asked for.

@@ -8,14 +8,20 @@ from the boundary in feature space.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz.display import INK, PALETTE, axes, frame_in_notebook, frames
 from tamiz.kernels import Kernel
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Kernel values computed at once for the distances to support vectors.
 _AT_ONCE = 2**22
+#: Where a prediction may lie, seen from the margin.
+PLACES = ("beyond", "on", "inside")
 
 
 class MarginConfidence(NamedTuple):
@@ -31,6 +37,44 @@ class MarginConfidence(NamedTuple):
         """``"inside"`` the margin, ``"on"`` it or ``"beyond"`` it."""
         off = self.values - 1.0
         return np.where(np.abs(off) <= self.tol, "on", np.where(off > 0, "beyond", "inside"))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each sample: value, place, and the distances that are known."""
+        columns: dict[str, Any] = {"value": self.values, "place": self.places}
+        for name in ("boundary_distance", "support_distance"):
+            if getattr(self, name) is not None:
+                columns[name] = getattr(self, name)
+        return frames().DataFrame(columns)
+
+    def _repr_html_(self) -> str | None:
+        counts = [f"{int((self.places == place).sum()):,} {place} it" for place in PLACES]
+        title = f"Seen from the margin: {len(self.values):,} predictions, {', '.join(counts)}"
+        return frame_in_notebook(title, self.to_frame)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many predictions lie how far from the boundary, in units of the margin.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        ax = axes(ax)
+        edges = np.histogram_bin_edges(self.values, min(40, max(5, len(self.values) // 5)))
+        for place, colour in zip(PLACES, PALETTE, strict=False):
+            own = self.values[self.places == place]
+            ax.hist(own, bins=edges, color=colour, alpha=0.8, label=f"{place} it ({len(own):,})")
+        for value, text in ((0.0, "boundary"), (1.0, "margin")):
+            ax.axvline(value, color=INK, linewidth=1.0, linestyle="--" if value else "-")
+            ax.annotate(text, (value, 1.0), xycoords=("data", "axes fraction"), ha="center",
+                        va="bottom", size="small")  # fmt: skip
+        ax.set(xlabel="decision value for the predicted class", ylabel="predictions")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
 
 def weakest(

@@ -26,7 +26,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
-from tamiz.display import Evidence, axes, frames
+from tamiz.display import Evidence, axes, frame_in_notebook, frames
 from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes, weights_in_use
@@ -156,6 +156,10 @@ class LinearPath(NamedTuple):
         weights = frames().DataFrame(coefs, columns=named)
         joined: pd.DataFrame = frames().concat([table, weights], axis=1)
         return joined
+
+    def _repr_html_(self) -> str | None:
+        title = f"LinearPath: {len(self.Cs)} machines of {self.coefs.shape[-1]} features"
+        return frame_in_notebook(title, lambda: self.to_frame().iloc[:, :3])
 
     def plot(self, names: Sequence[str] | None = None, top: int = 8, ax: Any = None) -> Any:
         """Draw the weights of the first machine against ``C``.

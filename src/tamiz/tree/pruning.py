@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tamiz.display import axes, frames
+from tamiz.display import TableResult, axes, frames
 from tamiz.runtime.compiling import njit
 from tamiz.tree.structure import check_shape
 from tamiz.validation import checked, one_of, position, real_number
@@ -85,7 +85,7 @@ PRUNING = {"measure": one_of(*MEASURES), "rule": one_of("best", "1se")}
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
-class PruningPath:
+class PruningPath(TableResult):
     """The sub-trees that are best for some penalty ``alpha``, from the largest to the root alone.
 
     Tree ``k`` is the smallest of those with least ``error + alpha * size`` for all alphas from
@@ -139,6 +139,11 @@ class PruningPath:
     data: str = ""
     rule: str | None = None
     chosen: int | None = None
+
+    def __repr__(self) -> str:
+        chosen = "" if self.chosen is None else f", tree {self.chosen} by the rule {self.rule}"
+        leaves = f"{self.leaves[0]} to {self.leaves[-1]} leaves"
+        return f"<PruningPath: {len(self)} trees, {leaves}{chosen}>"
 
     def __len__(self) -> int:
         return len(self.alphas)

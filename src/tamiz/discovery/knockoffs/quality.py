@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from tamiz.display import PALETTE, axes, frames, number, pvalue_text
+from tamiz.display import PALETTE, TableResult, axes, frames, number, pvalue_text
 from tamiz.validation import integer_from
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SHUFFLES = 5  # of all columns, for the largest difference by chance
 
 
 @dataclass(repr=False)
-class KnockoffQuality:
+class KnockoffQuality(TableResult):
     """What can be seen of the knockoffs of one draw.
 
     Attributes

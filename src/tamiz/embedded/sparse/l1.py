@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import order_by
-from tamiz.display import axes, frames
+from tamiz.display import axes, frame_in_notebook, frames
 from tamiz.embedded.sparse.machine import LinearFit, check_samples, one_against_rest
 from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
@@ -300,6 +300,10 @@ class L1Path(NamedTuple):
         weights = frames().DataFrame(self.coefs, columns=named)
         joined: pd.DataFrame = frames().concat([table, weights], axis=1)
         return joined
+
+    def _repr_html_(self) -> str | None:
+        title = f"L1Path: {len(self.Cs)} machines of {self.coefs.shape[1]} features"
+        return frame_in_notebook(title, lambda: self.to_frame().iloc[:, :3])
 
     def plot(self, names: Sequence[str] | None = None, top: int = 8, ax: Any = None) -> Any:
         """Draw the weights against ``C``.

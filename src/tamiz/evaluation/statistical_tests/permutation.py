@@ -19,7 +19,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch, json_ready
-from tamiz.display import axes, between, frames, pvalue_text
+from tamiz.display import TableResult, axes, between, frames, pvalue_text
 from tamiz.evaluation.inference import Interval, clopper_pearson
 from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
@@ -315,7 +315,7 @@ def _pvalue(permuted: Any, score: float) -> float:
 
 
 @dataclass(repr=False)
-class PermutationTest:
+class PermutationTest(TableResult):
     """The score of a method beside those under shuffled labels.
 
     Attributes

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from tamiz.base import json_ready
-from tamiz.display import between, frames, number, pvalue_text
+from tamiz.display import TableResult, between, frames, number, pvalue_text
 from tamiz.evaluation.inference import (
     UNKNOWN,
     Interval,
@@ -366,7 +366,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(repr=False)
-class Significance:
+class Significance(TableResult):
     """Outcome of a comparison of methods.
 
     Attributes

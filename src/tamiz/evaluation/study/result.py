@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from tamiz.base import Selection, json_ready
 from tamiz.data import Dataset
+from tamiz.display import TableResult, frames
 from tamiz.evaluation.comparison.arguments import weigh_classes
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.judges import judge_name, make_judge
@@ -26,6 +27,9 @@ from tamiz.evaluation.study.choice import SMALLEST
 from tamiz.evaluation.study.plan import StudyPlan
 from tamiz.evaluation.study.predictions import LearningCurve, Predictions
 from tamiz.evaluation.study.standing import Standing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass
@@ -143,7 +147,7 @@ _FINAL_TREES = 300
 
 
 @dataclass(repr=False)
-class Study:
+class Study(TableResult):
     """What is known about a table after a study.
 
     Attributes
@@ -240,6 +244,44 @@ class Study:
         found = self.recommended
         said = "" if found is None else f", recommends {found.size} features by {found.method}"
         return f"<Study of {self.dataset.name or 'a table'}: {len(self.selections)} methods{said}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Both answers, or where nothing was compared the first features of each method."""
+        pd = frames()
+        best = [one for one in (self.recommended, self.most_accurate) if one is not None]
+        if best:
+            keys = ("answer", "method", "judge", "size", "error", "low", "high")
+            table = [{key: getattr(one, key) for key in keys} for one in best]
+            for row, one in zip(table, best, strict=True):
+                row["features"] = ", ".join(one.features)
+            return pd.DataFrame(table)
+        rows = [
+            {
+                "method": name,
+                "size": int(np.sum(one.support)),
+                "features": ", ".join(str(one.names[j]) for j in one.order if one.support[j]),
+            }
+            for name, one in self.selections.items()
+        ]
+        return pd.DataFrame(rows, columns=["method", "size", "features"])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the errors that were compared, or the ranking of the first method.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        if self.comparison is not None:
+            return self.comparison.plot(ax=ax)
+        if not self.selections:
+            raise ValueError("the study holds neither a comparison nor a ranking to draw.")
+        return next(iter(self.selections.values())).plot(ax=ax)
 
     @property
     def no_signal(self) -> bool:
