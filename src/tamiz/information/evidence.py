@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from scipy import stats
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
@@ -87,7 +86,9 @@ def divergence_by_chance(counts: np.ndarray) -> tuple[float, float]:
     if freedom < 1:
         return 0.0, 0.0
     rows = float((1.0 / counts.sum(axis=0)).sum())
-    return float(freedom * rows), float(stats.chi2.isf(_RARE, freedom)) * rows
+    from scipy.stats import chi2  # slow to import, and rankings do without it
+
+    return float(freedom * rows), float(chi2.isf(_RARE, freedom)) * rows
 
 
 def fractions(counts: np.ndarray) -> np.ndarray:

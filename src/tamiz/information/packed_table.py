@@ -31,11 +31,10 @@ from scipy import sparse
 from tamiz.information.codes import MOST_PACKED, Codes
 from tamiz.information.counting import TILE, Planes, count_ones, log_table
 from tamiz.information.packing import Group, Wide
-from tamiz.runtime.checkpoint import cannot, write_whole
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
-from tamiz.validation import DamagedFileError, is_frame, require_memory
+from tamiz.validation import DamagedFileError, checked, integer_from, is_frame, require_memory
 
 MARK = b"tamiz packed 1\n\0"
 _HEAD = len(MARK) + 16
@@ -108,6 +107,8 @@ class PackedTable:
                 # that may be written to need no code compiled for them alone.
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         except OSError as error:
+            from tamiz.runtime.checkpoint import cannot  # splitters come with it
+
             raise cannot("read", Path(self.path), error) from None
         self._codes = self._read(verbose)
 
@@ -375,6 +376,7 @@ def _look(words: Any, seen: Any, wrong: Any, counts: Any) -> None:
 # ----------------------------------------------------------------------------------------- writing
 
 
+@checked(block=integer_from(1))
 def pack_table(
     X: Any,
     path: Any,
@@ -428,8 +430,8 @@ def pack_table(
     """
     if sys.byteorder != "little":
         raise OSError("Packed tables are written and read on little-endian machines only.")
-    if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 1:
-        raise ValueError(f"block={block!r} must be a positive integer.")
+    from tamiz.runtime.checkpoint import cannot, write_whole  # splitters come with it
+
     how = {"bins": bins, "n_bins": n_bins, "y": y, "missing": missing}
     try:
         with Progress("packing", verbose) as progress:

@@ -649,7 +649,8 @@ def _refuse_dependent(groups: Any, times: Any) -> None:
             "other, so that no rate can be promised for a series. "
             "StabilitySelection keeps neighbours in time together."
         )
-    if groups is not None and len(np.unique(group_codes(groups, len(groups)))) < len(groups):
+    n_groups = None if groups is None else len(np.unique(group_codes(groups, len(groups))))
+    if n_groups is not None and n_groups < len(groups):
         raise ValueError(
             "groups= puts several samples into one group, but knockoffs are drawn for samples that "
             "do not depend on each other. Average the samples of each group, or take one of them; "
