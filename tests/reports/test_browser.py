@@ -7,11 +7,13 @@ fail instead.
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -21,6 +23,7 @@ import pytest
 from PIL import Image
 
 from tamiz.reports import write_report
+from tamiz.reports.markup import json_block, visible
 from tests.reports.studies import evil_study, full_study, other_study, wide_study
 from tests.reports.tree import read
 
@@ -30,9 +33,14 @@ ARGUMENTS = [
 ]  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PAGES = ("en", "es", "wide", "evil")
-FORMULA = "=1+cmd|'/C calc'!A0"
+STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+FORMULAS = [
+    "=1+cmd|'/C calc'!A0", "=\u2028cmd|'/C calc'!A0", "@\u2029SUM(A1)", "\uff1d1+1", "-\n1",
+    "\t=1+1", "\n=1+1",
+]  # fmt: skip
 EVIL = [
-    "<script>boom()</script>", "</script>", '"><img src=x onerror=boom()>', "x\x00y", "😀", FORMULA,
+    "<script>boom()</script>", "</script>", '"><img src=x onerror=boom()>', "x\x00y", "😀",
+    "plain = 1", *FORMULAS,
 ]  # fmt: skip
 
 
@@ -77,10 +85,12 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "wide": (wide_study(), "en"),
         "evil": (evil_study(EVIL), "es"),
     }
-    return {
-        name: write_report(study, folder / f"{name}.html", lang=lang).as_uri()
+    written = {
+        name: write_report(study, folder / f"{name}.html", lang=lang)
         for name, (study, lang) in pages.items()
     }
+    written["raw"] = with_raw_names(written["evil"])
+    return {name: path.as_uri() for name, path in written.items()}
 
 
 @pytest.fixture
@@ -273,9 +283,40 @@ def test_a_saved_ranking_holds_no_formula(visit):
     with page.expect_download() as saved:
         page.click("#ranking-save")
     text = Path(saved.value.path()).read_text(encoding="utf-8-sig")
-    rows = list(csv.reader(text.splitlines()))
-    assert FORMULA in names(page) and f"'{FORMULA}" in {row[1] for row in rows}
-    assert not any(cell[:1] in "=@+" for row in rows for cell in row if cell)
+    rows = list(csv.reader(StringIO(text, newline="")))
+    saved_names = {row[1] for row in rows[1:]}
+    assert len(saved_names) == len(EVIL)
+    for name in FORMULAS:
+        shown = visible(name)
+        assert (f"'{shown}" if shown[0] in STARTS else shown) in saved_names
+    assert "plain = 1" in saved_names
+    assert not any(cell[0] in STARTS for cell in saved_names)
+
+
+def test_cells_with_control_characters_are_no_formulas(visit):
+    """Names stand in the page with pictures of such characters; the rule holds without these."""
+    page = visit("raw")
+    with page.expect_download() as saved:
+        page.click("#ranking-save")
+    text = Path(saved.value.path()).read_bytes().decode("utf-8-sig")
+    saved_names = {row[1] for row in list(csv.reader(StringIO(text, newline="")))[1:]}
+    assert {f"'{name}" for name in FORMULAS} <= saved_names
+    assert not any(cell[0] in STARTS for cell in saved_names)
+
+
+def with_raw_names(path: Path) -> Path:
+    """The page with the names as they are in its ranking."""
+    before, start, after = path.read_text(encoding="utf-8").partition('id="ranking-data"')
+    head, bracket, rest = after.partition(">")
+    block, end, rest = rest.partition("</script>")
+    data = json.loads(block)
+    names = data["columns"][1][1]
+    raw = {visible(name): name for name in EVIL}
+    names[:] = [raw[name] for name in names]
+    block = json_block(data)
+    other = path.with_name("raw.html")
+    other.write_text(before + start + head + bracket + block + end + rest, encoding="utf-8")
+    return other
 
 
 def test_a_chart_reads_out_under_the_pointer_and_by_keys(visit):

@@ -272,13 +272,18 @@ def write_csv(columns: dict[str, list[Any]], out: str | None, what: str = "predi
         ) from None
 
 
+#: What a formula begins with, or what hides its beginning; the last four are as wide as a letter
+#: of Japanese, whose spreadsheets take them for the others.
+_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+
+
 def _harmless(cell: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with an apostrophe before it.
 
-    >>> [_harmless(cell) for cell in ("=1+1", "-1.5", "-", "@x", -2, "a=b")]
-    ["'=1+1", '-1.5', '-', "'@x", -2, 'a=b']
+    >>> [_harmless(cell) for cell in ("=1+1", "-1.5", "-", "@x", -2, "a=b", "\uff1d1")]
+    ["'=1+1", '-1.5', '-', "'@x", -2, 'a=b', "'\uff1d1"]
     """
-    if not isinstance(cell, str) or len(cell) < 2 or cell[0] not in "=+-@\t\r":
+    if not isinstance(cell, str) or len(cell) < 2 or cell[0] not in _FORMULA:
         return cell
     try:
         float(cell)

@@ -361,7 +361,7 @@
   function quoted(value) {
     var cell = value === null ? "" : String(value);
     // a spreadsheet would run such text as a formula
-    if (/^[=+\-@\t\r]./.test(cell) && isNaN(Number(cell))) cell = "'" + cell;
+    if (/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20][^]/.test(cell) && isNaN(Number(cell))) cell = "'" + cell;
     return /[",\n\r]/.test(cell) ? '"' + cell.replace(/"/g, '""') + '"' : cell;
   }
   function saveTable(lines, name) {
