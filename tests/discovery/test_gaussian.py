@@ -291,3 +291,35 @@ def test_knockoffs_of_common_causes_keep_the_rate_with_few_samples():
             rates[name].append(len(np.setdiff1d(chosen, relevant)) / max(1, len(chosen)))
     assert np.mean(rates["chosen"]) <= 0.2 + np.sqrt(0.16 / 12)
     assert np.mean(rates["shrunk"]) > np.mean(rates["chosen"])
+
+
+@pytest.mark.parametrize("p", [7, 33, 70])
+def test_blocks_of_coordinates_end_at_the_optimum(p):
+    """Sizes below, at and beyond a block; no coordinate can be moved to lower the objective."""
+    rng = np.random.default_rng(p)
+    X = rng.normal(size=(3 * p, p))
+    X[:, 1:] += X[:, :-1]
+    sigma = np.corrcoef(X.T)
+    for n_copies in (1, 3):
+        s = mvr(sigma, n_copies)
+        best = mvr_objective(sigma, s, n_copies)
+        assert np.isfinite(best)
+        for j in range(0, p, 5):
+            for factor in (0.99, 1.01):
+                moved = s.copy()
+                moved[j] *= factor
+                assert mvr_objective(sigma, moved, n_copies) > best * (1 - 1e-5)
+        order = rng.permutation(p)
+        again = mvr(sigma[np.ix_(order, order)], n_copies)
+        np.testing.assert_allclose(again, s[order], rtol=0.02)
+
+
+def test_the_optimum_of_nearly_singular_correlations():
+    """Where rounding errors would pile up in an inverse that is only followed."""
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.normal(size=(400, 80)), axis=1)
+    sigma = 0.999 * np.corrcoef(walk.T) + 0.001 * np.eye(80)
+    s = mvr(sigma)
+    best = mvr_objective(sigma, s)
+    for other in (0.999 * s, 1.0005 * s, equicorrelated(sigma), 0.5 * equicorrelated(sigma)):
+        assert mvr_objective(sigma, other) >= best * (1 - 1e-6)

@@ -10,6 +10,7 @@ import pytest
 from tamiz.discovery import Knockoffs
 from tamiz.discovery.importances import scorer_for
 from tamiz.discovery.knockoffs.rates import ScoredStatistic, knockoff_statistics
+from tamiz.discovery.knockoffs.table import same_but_units
 from tamiz.information.columns import CodedTable
 
 
@@ -133,6 +134,40 @@ def test_equal_columns_are_named_and_the_first_stands_for_them():
     assert len(found.quality_.names) == 15
     known = quiet(Knockoffs(covariance=np.eye(15), random_state=0), twice, y)
     assert known.s_[:12].min() > 0.9
+
+
+def test_columns_in_other_units_are_named_and_the_first_stands_for_them():
+    X, y = few_matter(4, p=12)
+    alone = quiet(Knockoffs(fdr=0.4, random_state=0), X, y)
+    near = X[:, 3] + 1e-6 * np.random.default_rng(0).normal(size=len(X))  # no copy
+    again = np.column_stack([X, 1.8 * X[:, 5] + 32, X[:, 0], -1e6 * X[:, 1], X[:, 5] / 7 - 1e3])
+    words = (
+        "column 12 is column 5 in other units; column 13 equals column 0; "
+        "column 14 is column 1 in other units; column 15 is column 5 in other units"
+    )
+    with pytest.warns(UserWarning, match=words):
+        found = Knockoffs(fdr=0.4, random_state=0).fit(again, y)
+    np.testing.assert_array_equal(found.statistics_[:12], alone.statistics_)
+    assert not found.support_[12:].any() and found.support_[[0, 5]].all()
+    numeric = np.arange(13)
+    assert same_but_units(np.column_stack([X, near]), numeric) == {}
+    assert same_but_units(np.column_stack([X, X[:, 3] - 5]), numeric) == {12: 3}
+    assert same_but_units(again[:3], np.arange(16)) == {}
+
+
+def test_a_function_of_ones_own_is_called_once_for_each_draw():
+    X, y = few_matter(4, p=12)
+    calls = []
+
+    def own(X, random_state):
+        calls.append(1)
+        return random_state.normal(size=X.shape)
+
+    for n_draws, n_jobs in ((1, None), (3, None), (3, 2)):
+        calls.clear()
+        given = {"knockoffs": own, "n_draws": n_draws, "n_jobs": n_jobs, "random_state": 0}
+        quiet(Knockoffs("pearson", **given), X, y)  # workers are threads: one list
+        assert len(calls) == n_draws
 
 
 def test_draws_in_a_file_go_on_to_the_answer_of_one_run(tmp_path):

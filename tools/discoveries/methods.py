@@ -91,6 +91,26 @@ def _by_bound(assumption: str) -> Callable[[Any], np.ndarray]:
 _score_halves = _halves(_score, fdr=0.1)
 
 
+def _standing(truth: Truth, seed: int) -> np.ndarray:
+    """What ``tamiz select`` says to stand behind, whether it finds a signal or not."""
+    from tamiz.evaluation.comparison.compare import run_comparison
+    from tamiz.evaluation.study.standing import find_standing
+
+    methods = ["pearson", "rrelieff", "rfe"]
+    if not truth.numeric:
+        methods = ["fisher", "mrmr", "relieff", "rfe"]
+    found, setting = run_comparison(
+        truth.X, truth.y, methods, sizes=[2], cv=3, repeats=1, nested=False, apparent="rank",
+        baselines=(), scale="auto", random_state=seed,
+    )  # fmt: skip
+    standing = find_standing(setting, found, methods[0], 0.1, 1e6, None)
+    if standing is None or set(standing.frequencies) != set(methods):
+        raise ValueError(f"not all of {methods} were asked for features to stand behind.")
+    support = np.zeros(truth.X.shape[1], dtype=bool)
+    support[standing.features] = True
+    return support
+
+
 # ------------------------------------------------------------------------------- p-values
 
 
@@ -224,6 +244,9 @@ METHODS: dict[str, Method] = {
         _score_halves, _by_bound("r-concave"), "PFER", 1.0, "unrelated", STRAIGHT
     ),
     "stability, score, fdr": Method(_score_halves, _support, "FDR", 0.1, "unrelated", STRAIGHT),
+    "select, to stand behind": Method(
+        _standing, np.asarray, "FDR", 0.1, "unrelated", STRAIGHT, 20_000
+    ),
     "Knockoffs, linear, 0.1": Method(_linear_copies, _beaten(0.1), "FDR", 0.1, "wrong", STRAIGHT),
     "Knockoffs, linear": Method(_linear_copies, _beaten(0.2), "FDR", 0.2, "wrong", STRAIGHT),
     "Knockoffs, linear, five copies, 0.1": Method(

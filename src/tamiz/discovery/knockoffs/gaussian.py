@@ -24,7 +24,10 @@ Let ``A = (2 Sigma - D)^{-1}``. Moving ``s_j`` by ``delta`` adds
 
 .. math:: \delta = \frac{1 - |A e_j| s_j}{A_{jj} + |A e_j|}.
 
-Cycling over the coordinates decreases a convex function; each step costs ``p^2`` operations.
+Cycling over the coordinates decreases a convex function; each step costs ``p^2`` operations. The
+changes of ``A`` are not added one by one: a block of coordinates needs its own columns of ``A``
+only, in which the changes so far are accounted for as it goes, and at its end all of them are added
+at once, as a product of matrices.
 
 *Several copies at once* [3]_: with ``k`` knockoffs of every feature ``G`` has ``k + 1`` blocks a
 side, ``Sigma`` on the diagonal and ``Sigma - D`` elsewhere. It is orthogonally similar to ``k``
@@ -77,6 +80,10 @@ from tamiz.runtime.compiling import njit
 #: Sweeps stop when one of them lowers the objective by less than this fraction.
 _TOL = 1e-7
 _MOST_SWEEPS = 100
+#: Coordinates whose changes of the inverse are added at once.
+_BLOCK = 32
+#: Sweeps after which the inverse is computed anew.
+_ANEW = 4
 #: How far inside of its bounds ``s`` stays, as a fraction.
 _INSIDE = 1e-6
 
@@ -220,16 +227,38 @@ def mvr(sigma: np.ndarray, n_copies: int = 1) -> np.ndarray:
     """The ``s`` of minimum variance-based reconstructability, by coordinate descent."""
     bound = _ratio(n_copies) * sigma
     s = 0.5 * equicorrelated(sigma, n_copies)
-    before = np.inf
+    before, since = np.inf, _ANEW  # sweeps since the inverse was computed
+    inverse = np.empty(0)
     for _ in range(_MOST_SWEEPS):
-        # inverted anew for every sweep, so that no rounding errors pile up
-        inverse = np.ascontiguousarray(linalg.inv(bound - np.diag(s)))
-        now = float((1.0 / s).sum() + np.trace(inverse) / n_copies**2)
+        if since >= _ANEW:  # so that no rounding errors pile up
+            inverse, since = _inverse(bound - np.diag(s)), 0
+        now = _reconstructability(inverse, s, n_copies)
+        if since and before - now < _TOL * now:
+            inverse, since = _inverse(bound - np.diag(s)), 0
+            now = _reconstructability(inverse, s, n_copies)
         if before - now < _TOL * now:
             break
-        before = now
-        _sweep(inverse, s, float(n_copies))
+        before, since = now, since + 1
+        for first in range(0, len(s), _BLOCK):
+            columns = inverse[first : first + _BLOCK].copy()
+            factors = _sweep_block(columns, s, first, float(n_copies))
+            inverse += (columns.T * factors) @ columns
     return _shrunk_inside(sigma, s, n_copies)
+
+
+def _reconstructability(inverse: np.ndarray, s: np.ndarray, n_copies: int) -> float:
+    """The objective, up to a factor, by the inverse of ``c Sigma - D``."""
+    return float((1.0 / s).sum() + np.trace(inverse) / n_copies**2)
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of a positive definite matrix, by Cholesky."""
+    lower, failed = linalg.lapack.dpotrf(matrix, lower=1)
+    found, singular = linalg.lapack.dpotri(lower, lower=1)
+    if failed or singular:
+        return np.ascontiguousarray(linalg.inv(matrix))
+    found = np.tril(found)
+    return np.ascontiguousarray(found + np.tril(found, -1).T)
 
 
 def _shrunk_inside(sigma: np.ndarray, s: np.ndarray, n_copies: int) -> np.ndarray:
@@ -260,23 +289,30 @@ def mvr_low_rank(factors: Factors, n_copies: int = 1) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _sweep(inverse: Any, s: Any, n_copies: Any) -> None:
-    """One step of every coordinate; ``inverse`` is that of ``c Sigma - D`` and follows."""
-    p = len(s)
-    column = np.empty(p)
-    for j in range(p):
+def _sweep_block(columns: Any, s: Any, first: Any, n_copies: Any) -> Any:
+    """One step of every coordinate of a block, whose columns of the inverse are ``columns``.
+
+    Every column is left as it was when its step was taken; the changes of the inverse of
+    ``c Sigma - D`` are then the outer products of the columns, times the factors returned.
+    """
+    size, p = columns.shape
+    factors = np.zeros(size)
+    for k in range(size):
+        column = columns[k]
+        for m in range(k):  # what the steps before have changed in it
+            weight = factors[m] * columns[m, first + k]
+            earlier = columns[m]
+            for i in range(p):
+                column[i] += weight * earlier[i]
         square = 0.0
         for i in range(p):
-            column[i] = inverse[j, i]
             square += column[i] * column[i]
         root = np.sqrt(square) / n_copies
-        step = (1.0 - root * s[j]) / (column[j] + root)
-        s[j] += step
-        factor = step / (1.0 - step * column[j])
-        for i in range(p):
-            weight = factor * column[i]
-            for l in range(p):
-                inverse[i, l] += weight * column[l]
+        own = column[first + k]
+        step = (1.0 - root * s[first + k]) / (own + root)
+        s[first + k] += step
+        factors[k] = step / (1.0 - step * own)
+    return factors
 
 
 @njit(cache=True, nogil=True)

@@ -31,6 +31,7 @@ from tamiz.discovery.knockoffs.table import (
     in_units,
     own_copies,
     part_of,
+    same_but_units,
 )
 from tamiz.display import axes, frames
 from tamiz.information.columns import CodedTable, read_columns, safe_units
@@ -168,8 +169,9 @@ class Knockoffs(Selector):
     feature of each. Sample weights are not taken: the guarantee is about samples drawn alike. Nor
     are groups of samples, or times: average the rows of a patient, or take one of them.
 
-    Of columns with the same values none says anything given the others. The first of them takes
-    part, the others do not and are not selected; a warning names them.
+    Of columns with the same values, or with those values in other units (one is the other times a
+    number, plus a number), none says anything given the others. The first of them takes part, the
+    others do not and are not selected; a warning names them.
 
     References
     ----------
@@ -373,11 +375,19 @@ class Knockoffs(Selector):
         return table
 
     def _distinct(self, table: CodedTable) -> np.ndarray:
-        """The columns that take part: of those with the same values the first only."""
+        """The columns that take part: of those that are one but for their units the first only."""
         p = table.X.shape[1]
         again = {} if self.knockoffs is not None else equal_columns(table.X)
+        said = {j: f"{table.called(j)} equals {table.called(k)}" for j, k in again.items()}
+        if self.knockoffs is None:
+            varies = table.X.max(axis=0) > table.X.min(axis=0)
+            numeric = [j for j in np.flatnonzero(varies & ~table.categorical) if j not in again]
+            scaled = same_but_units(table.X, np.array(numeric, dtype=np.intp))
+            for j, k in scaled.items():
+                said[j] = f"{table.called(j)} is {table.called(k)} in other units"
+            again = {**again, **scaled}
         if again:
-            shown = [f"{table.called(j)} equals {table.called(k)}" for j, k in again.items()]
+            shown = [said[j] for j in sorted(said)]
             more = f", and {len(shown) - 5:,} more" * (len(shown) > 5)
             warnings.warn(
                 f"{'; '.join(shown[:5])}{more}. Nobody can tell them apart: the first of them "

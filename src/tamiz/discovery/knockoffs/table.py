@@ -22,12 +22,14 @@ from scipy.special import ndtr, ndtri
 
 from tamiz.discovery.knockoffs.estimates import shrunk_correlations
 from tamiz.discovery.knockoffs.gaussian import GaussianModel, gaussian_model
-from tamiz.information.columns import LARGE, CodedTable
+from tamiz.information.columns import LARGE, CodedTable, safe_units
 from tamiz.validation import TOO_LARGE, numbers_of, symmetric_matrix
 
 #: Numbers with no more different values than this are taken as levels.
 FEW_VALUES = 10
 _SWEEPS = 6
+#: Standardised columns that differ by no more are one.
+_SAME = 1e-9
 
 
 class KnockoffTable:
@@ -160,6 +162,46 @@ def equal_columns(X: np.ndarray) -> dict[int, int]:
         if first != j:
             found[j] = first
     return found
+
+
+def same_but_units(X: np.ndarray, numeric: np.ndarray) -> dict[int, int]:
+    """Columns of numbers that hold an earlier one in other units, and the first that they hold.
+
+    Such a column is the other times a number, plus a number: their correlation is 1 or -1. Only
+    columns whose projections on a random direction agree are compared.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        No missing values.
+    numeric : array of int
+        The columns that may be found, none of them constant.
+    """
+    if len(X) < 4 or len(numeric) < 2:  # two or three rows lie on one line too easily
+        return {}
+    Z = X[:, numeric] / safe_units(np.abs(X[:, numeric]).max(axis=0))
+    Z = Z - Z.mean(axis=0)
+    length = np.sqrt(np.square(Z).sum(axis=0))
+    Z, numeric = Z[:, length > 0] / length[length > 0], numeric[length > 0]
+    direction = np.random.default_rng(0).standard_normal(len(Z))
+    place = np.abs(direction @ Z)
+    order = np.lexsort((numeric, place))
+    near = np.append(np.diff(place[order]) <= _SAME, False)
+    found: dict[int, int] = {}
+    for block in np.split(order, np.flatnonzero(~near) + 1):
+        firsts: list[int] = []
+        for k in sorted(block.tolist()):
+            same = [one for one in firsts if _one_line(Z[:, one], Z[:, k])]
+            if same:
+                found[int(numeric[k])] = int(numeric[same[0]])
+            else:
+                firsts.append(k)
+    return found
+
+
+def _one_line(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two vectors of unit length are one, or opposite ones."""
+    return bool(np.abs(a - np.copysign(1.0, a @ b) * b).max() <= _SAME)
 
 
 def part_of(table: CodedTable, columns: np.ndarray) -> CodedTable:
