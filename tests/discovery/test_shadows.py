@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -336,7 +337,7 @@ def test_weights_leave_samples_out():
     weighed = Shadows(**FEW).fit(X, y, sample_weight=late)
     np.testing.assert_array_equal(direct.history_, weighed.history_)
     with pytest.raises(ValueError, match="takes no sample weights"):
-        Shadows(ReliefF()).fit(X, y, sample_weight=late)
+        Shadows(SelectKBest()).fit(X, y, sample_weight=late)
     assert Shadows(FisherScore(), **FEW).fit(X, y, sample_weight=late).support_[0]
 
 

@@ -105,7 +105,7 @@ def test_relieff_equals_the_naive_one(table, k):
     X, y, options = table
     got = ReliefF(n_neighbors=k, ties="index", categorical_features=SYMBOLIC, **options).fit(X, y)
     expected = naive.relieff(as_rows(X), y.tolist(), SYMBOLIC, eligible(y), k, **options)
-    np.testing.assert_allclose(got.scores_, expected, atol=1e-9)
+    np.testing.assert_allclose(got.scores_, np.clip(expected, -1.0, 1.0), atol=1e-9)
     assert got.sample_indices_.tolist() == eligible(y)
 
 
@@ -161,6 +161,62 @@ def test_strips_of_distances_equal_the_whole(limits):
     whole = ReliefF(n_neighbors=5, random_state=0).fit(X, y).scores_
     limits(neighbours, _MOST_KEPT=5000)
     np.testing.assert_array_equal(ReliefF(n_neighbors=5, random_state=0).fit(X, y).scores_, whole)
+
+
+@given(table=tables(), k=st.integers(1, 6), seed=st.integers(0, 99))
+@settings(max_examples=40)
+def test_weights_equal_the_naive_ones_and_samples_of_weight_zero_are_absent(table, k, seed):
+    X, y, options = table
+    weight = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], len(y))
+    weight[:4] = 1.0, 2.0, 0.5, 1.0
+    kept = weight > 0
+    own = {"ties": "index", "categorical_features": SYMBOLIC, **options}
+    part, w = (as_rows(X[kept]), y[kept].tolist(), SYMBOLIC), weight[kept].tolist()
+    lone = eligible(y[kept])
+    target = y + 0.25 * np.arange(len(y)) % 1
+    everyone = list(range(kept.sum()))
+    for filter_, of, expected in (
+        (ReliefF(k), y, naive.relieff(*part, lone, k, weight=w, **options)),
+        (Relief(), y, naive.relief(*part, lone, weight=w, **options)),
+        (
+            RReliefF(k),
+            target,
+            naive.rrelieff(
+                part[0], target[kept].tolist(), SYMBOLIC, everyone, k, weight=w, **options
+            ),
+        ),
+    ):
+        if "n_neighbors" in filter_.get_params():
+            filter_.set_params(n_features_to_select=None, n_neighbors=k)
+        else:
+            filter_.set_params(n_features_to_select=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got = filter_.set_params(**own).fit(X, of, sample_weight=weight)
+            absent = type(filter_)(**filter_.get_params())
+            absent.fit(X[kept], of[kept], sample_weight=7 * weight[kept])
+        np.testing.assert_allclose(got.scores_, np.clip(expected, -1.0, 1.0), atol=1e-9)
+        np.testing.assert_allclose(got.scores_, absent.scores_, atol=1e-12)
+        chosen = np.flatnonzero(kept)[absent.sample_indices_]
+        np.testing.assert_array_equal(got.sample_indices_, chosen)
+
+
+def test_rows_named_and_weights():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    weight = np.where(np.arange(30) < 5, 0.0, 1.0)
+    named = ReliefF(n_samples=[7, 20], n_neighbors=3).fit(X, y, sample_weight=weight)
+    assert named.sample_indices_.tolist() == [7, 20] and named.n_samples == [7, 20]
+    absent = ReliefF(n_samples=[2, 15], n_neighbors=3).fit(X[5:], y[5:])
+    np.testing.assert_array_equal(named.scores_, absent.scores_)
+    with pytest.raises(ValueError, match="row 3, whose weight is zero"):
+        ReliefF(n_samples=[3, 20]).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="positive for 1 sample"):
+        RReliefF().fit(X, X[:, 0], sample_weight=np.arange(30) == 3)
+    np.testing.assert_array_equal(
+        ReliefF(random_state=0).fit(X, y, sample_weight=np.full(30, 2.0)).scores_,
+        ReliefF(random_state=0).fit(X, y).scores_,
+    )
 
 
 # --------------------------------------------------------------------------------- the formula

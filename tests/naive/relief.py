@@ -67,26 +67,30 @@ def neighbours(rows, labels, symbolic, i, among, k, metric="manhattan", scaling=
     return sorted((l for l in among if l != i), key=lambda l: (distance(l), l))[:k]
 
 
-def relieff(rows, labels, symbolic, samples, k, **options):
+def relieff(rows, labels, symbolic, samples, k, weight=None, **options):
     diff = Differences(rows, labels, symbolic)
     n, p = len(rows), len(symbolic)
+    w = [1.0] * n if weight is None else weight
+    of_class = {c: sum(w[l] for l in range(n) if labels[l] == c) for c in labels}
     scores = [0.0] * p
     classes = sorted(set(labels))
     for i in samples:
-        own = labels.count(labels[i]) / n
+        own = of_class[labels[i]] / sum(w)
         for c in classes:
             among = [l for l in range(n) if labels[l] == c]
             near = neighbours(rows, labels, symbolic, i, among, k, **options)
-            prior = labels.count(c) / n
+            prior = of_class[c] / sum(w)
             factor = -1.0 if c == labels[i] else prior / (1 - own)
             for l in near:
+                mine = w[i] / sum(w[s] for s in samples)
                 for j in range(p):
-                    scores[j] += factor * diff(j, i, l) / (len(near) * len(samples))
+                    scores[j] += factor * diff(j, i, l) * mine * w[l] / sum(w[m] for m in near)
     return scores
 
 
-def relief(rows, labels, symbolic, samples, **options):
+def relief(rows, labels, symbolic, samples, weight=None, **options):
     diff = Differences(rows, labels, symbolic)
+    w = [1.0] * len(rows) if weight is None else weight
     scores = [0.0] * len(symbolic)
     for i in samples:
         same = [l for l in range(len(rows)) if labels[l] == labels[i]]
@@ -94,12 +98,15 @@ def relief(rows, labels, symbolic, samples, **options):
         (hit,) = neighbours(rows, labels, symbolic, i, same, 1, **options)
         (miss,) = neighbours(rows, labels, symbolic, i, other, 1, **options)
         for j in range(len(symbolic)):
-            scores[j] += (diff(j, i, miss) - diff(j, i, hit)) / len(samples)
+            mine = w[i] / sum(w[s] for s in samples)
+            scores[j] += (diff(j, i, miss) - diff(j, i, hit)) * mine
     return scores
 
 
-def rrelieff(rows, target, symbolic, samples, k, **options):
+def rrelieff(rows, target, symbolic, samples, k, weight=None, **options):
     labels = [0] * len(rows)
+    w = [1.0] * len(rows) if weight is None else weight
+    mean = sum(w[i] for i in samples) / len(samples)
     diff = Differences(rows, labels, symbolic)
     p, span = len(symbolic), max(target) - min(target)
     n_y, n_f, n_both = 0.0, [0.0] * p, [0.0] * p
@@ -107,10 +114,11 @@ def rrelieff(rows, target, symbolic, samples, k, **options):
         near = neighbours(rows, labels, symbolic, i, range(len(rows)), k, **options)
         for l in near:
             apart = abs(target[i] - target[l]) / span if span else 0.0
-            n_y += apart / len(near)
+            share = w[i] / mean * w[l] / sum(w[s] for s in near)
+            n_y += apart * share
             for j in range(p):
-                n_f[j] += diff(j, i, l) / len(near)
-                n_both[j] += apart * diff(j, i, l) / len(near)
+                n_f[j] += diff(j, i, l) * share
+                n_both[j] += apart * diff(j, i, l) * share
     m = len(samples)
     return [
         (n_both[j] / n_y if n_y else 0.0) - ((n_f[j] - n_both[j]) / (m - n_y) if m > n_y else 0.0)

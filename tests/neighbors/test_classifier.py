@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
@@ -526,3 +527,68 @@ def test_a_child_forked_after_a_prediction_predicts_too():
         command, capture_output=True, text=True, env={**free, "OMP_NUM_THREADS": "2"}
     )
     assert done.returncode == 0, done.stderr
+
+
+# ------------------------------------------------------------------------------- sample weights
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("ties", list(REJECT))
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_integers_as_weights_are_numbers_of_rows(weights, ties, k):
+    rng = np.random.default_rng(k)
+    X = np.round(rng.normal(size=(40, 3)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 40)]
+    Q = np.round(rng.normal(size=(30, 3)), 1)
+    weight = rng.integers(0, 4, 40)
+    repeated = np.repeat(np.arange(40), weight)
+    options = {"weights": weights, "ties": ties, "scaling": "zscore"}
+    got = KNNClassifier(k, **options).fit(X, y, sample_weight=weight)
+    want = KNNClassifier(k, **options).fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(got.scale_, want.scale_)
+    np.testing.assert_array_equal(got.class_count_, want.class_count_)
+    np.testing.assert_array_equal(got.predict(Q), want.predict(Q))
+    np.testing.assert_allclose(got.predict_proba(Q), want.predict_proba(Q), atol=1e-12)
+    part = KNNClassifier(k, **options).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+    np.testing.assert_array_equal(got.predict_proba(Q), part.predict_proba(Q))
+    rows = got.kneighbors(Q, k, return_distance=False)
+    np.testing.assert_array_equal(
+        rows, np.flatnonzero(weight)[part.kneighbors(Q, k, return_distance=False)]
+    )
+    found = got.explain(Q)
+    np.testing.assert_array_equal(found.labels, y[found.rows])
+    shares = np.array([[row[labels == c].sum() for c in got.classes_]
+                       for row, labels in zip(found.votes, found.labels, strict=True)])  # fmt: skip
+    voted = shares.sum(axis=1) > 0
+    np.testing.assert_allclose(shares[voted], got.predict_proba(Q)[voted], atol=1e-12)
+
+
+def test_fractions_lie_between_and_sparse_tables_are_the_same():
+    X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), np.array([0, 1, 1, 0])
+    model = KNNClassifier(2).fit(X, y, sample_weight=[0.5, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(model.predict_proba([[0.0]]), [[0.25, 0.75]])
+    rng = np.random.default_rng(0)
+    T = rng.poisson(0.4, size=(30, 5)).astype(float)
+    labels, weight = np.arange(30) % 2, rng.uniform(0.0, 2.0, 30)
+    weight[3] = 0.0
+    for scaling in ("none", "zscore"):
+        dense = KNNClassifier(4, scaling=scaling).fit(T, labels, sample_weight=weight)
+        thin = KNNClassifier(4, scaling=scaling).fit(
+            sparse.csr_matrix(T), labels, sample_weight=weight
+        )
+        np.testing.assert_allclose(dense.predict_proba(T), thin.predict_proba(T), atol=1e-12)
+
+
+def test_weights_that_do_not_suffice():
+    X, y = np.arange(6.0)[:, None], np.arange(6) % 2
+    with pytest.raises(ValueError, match="exceeds the sum of sample_weight, 3"):
+        KNNClassifier(5).fit(X, y, sample_weight=np.full(6, 0.5))
+    model = KNNClassifier(3).fit(X, y, sample_weight=np.full(6, 0.5))
+    assert set(model.predict(X)) <= {0, 1}
+    with pytest.raises(ValueError, match="exceeds the sum"):
+        model.set_params(n_neighbors=4).predict(X)
+    onnx = pytest.importorskip("onnx")
+    assert onnx
+    with pytest.raises(TypeError, match="fitted with sample_weight"):
+        tamiz.to_onnx(model.set_params(n_neighbors=3))

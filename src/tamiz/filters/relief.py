@@ -35,6 +35,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -66,6 +68,7 @@ from tamiz.validation import (
     ParameterError,
     check_classes,
     check_regression_target,
+    check_sample_weight,
     check_X,
     depth_of_caller,
     refuse_duplicate_names,
@@ -146,6 +149,19 @@ class ReliefBase(Filter):
             check_X(self, X, reset=True)
         return read_columns(X, self.categorical_features, estimator=self, min_samples=2)
 
+    def _check_weight(self, sample_weight: Any, n: int) -> np.ndarray | None:
+        """Checked weights, at least two of them positive."""
+        if sample_weight is None:
+            return None
+        weight = check_sample_weight(sample_weight, n)
+        used = int(np.count_nonzero(weight))
+        if used < 2:
+            raise ValueError(
+                f"sample_weight is positive for {used} sample; {type(self).__name__} compares "
+                "samples, and needs two."
+            )
+        return weight
+
     fit_stream = streaming.fit_stream
 
     def _stream_needs(self) -> Needs:
@@ -191,14 +207,43 @@ class ReliefBase(Filter):
         return codes
 
     def _score(
-        self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any
+        self,
+        X: np.ndarray,
+        symbolic: np.ndarray,
+        codes: np.ndarray,
+        y: Any,
+        weight: np.ndarray | None = None,
     ) -> ReliefScores:
         """Sample, find neighbours, sum up differences; returns scores and constant features."""
         with limit_threads(self.n_jobs):
-            return self._sum_up(X, symbolic, codes, y)
+            if weight is None:
+                return self._sum_up(X, symbolic, codes, y, np.ones(len(codes)))
+            kept = np.flatnonzero(weight)
+            with self._numbered_among(kept, len(weight)):
+                part = X[kept], symbolic, codes, None if y is None else y[kept], weight[kept]
+                found = self._sum_up(*part)
+            self.sample_indices_ = kept[self.sample_indices_]
+            return found
+
+    @contextmanager
+    def _numbered_among(self, kept: np.ndarray, n: int) -> Iterator[None]:
+        """Let row numbers in ``n_samples`` be those among the rows of positive weight."""
+        given = self.n_samples
+        if np.ndim(given) and len(kept) < n:
+            rows = np.asarray(given)
+            inside = rows.ndim == 1 and rows.dtype.kind in "iu"
+            if inside and len(rows) and 0 <= rows.min() <= rows.max() < n:
+                absent = np.setdiff1d(rows, kept)
+                if len(absent):
+                    raise ValueError(f"n_samples names row {absent[0]}, whose weight is zero.")
+                self.n_samples = np.searchsorted(kept, rows)
+        try:
+            yield
+        finally:
+            self.n_samples = given
 
     def _sum_up(
-        self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any
+        self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any, weight: np.ndarray
     ) -> ReliefScores:
         random = check_random_state(self.random_state)
         k, n = self._n_neighbors(len(codes)), len(codes)
@@ -217,13 +262,13 @@ class ReliefBase(Filter):
         at_random = self.ties == "random"
         seed = np.uint64(random.randint(2**31 - 1) if at_random else 0)
         squared = self.metric == "euclidean"
-        rows = np.sort(place[chosen])
+        rows, weight = np.sort(place[chosen]), weight[order]
         groups, target = self._groups(counts), None if y is None else y[order]
         scores = np.zeros(X.shape[1])
         with Progress(type(self).__name__, self.verbose) as progress:
             ties = Ties(order, seed, at_random)
             found = nearest(distance, rows, groups, k, ties, squared, progress)
-            weighed = self._weigh(diff, counts, rows, found, target, progress)
+            weighed = self._weigh(diff, weight, rows, found, target, progress)
         scores[feature_order(columns)] = weighed
         scores = np.where(columns.constant, 0.0, np.clip(scores, -1.0, 1.0))
         return ReliefScores(scores, columns.constant)
@@ -311,7 +356,7 @@ class ReliefBase(Filter):
     def _weigh(
         self,
         diff: ReliefTable,
-        counts: np.ndarray,
+        weight: np.ndarray,
         rows: np.ndarray,
         found: Any,
         y: Any,
@@ -398,7 +443,7 @@ class ReliefF(ReliefBase):
     [True, True, False, False, False]
     """
 
-    def fit(self, X: Any, y: Any = None) -> ReliefF:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ReliefF:
         """Score the features and select the best.
 
         Parameters
@@ -407,6 +452,10 @@ class ReliefF(ReliefBase):
             Numbers, symbols and missing values.
         y : array of shape (n_samples,)
             Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights: of the samples in the mean over them, of neighbours in the mean over those, and
+            in the proportions of the classes. Only ratios count; samples of weight zero are left
+            out. A weight of two is no doubled row, which would be its own nearest hit.
 
         Returns
         -------
@@ -415,8 +464,13 @@ class ReliefF(ReliefBase):
         watch = Stopwatch()
         with unchanged_on_error(self):
             table = self._start(X)
-            codes = self._check_hits(check_classes(y, len(table.X), quantity=REMEDY))
-            return self._conclude(self._score(table.X, table.categorical, codes, None), watch)
+            weight = self._check_weight(sample_weight, len(table.X))
+            labels = check_classes(y, len(table.X), weight=weight, quantity=REMEDY)
+            if weight is not None:
+                labels = labels._replace(codes=labels.codes[weight > 0])
+            codes = self._check_hits(labels)
+            scored = self._score(table.X, table.categorical, codes, None, weight)
+            return self._conclude(scored, watch)
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         stops = np.cumsum(counts)
@@ -427,17 +481,18 @@ class ReliefF(ReliefBase):
     def _weigh(
         self,
         diff: ReliefTable,
-        counts: np.ndarray,
+        weight: np.ndarray,
         rows: np.ndarray,
         found: Any,
         y: Any,
         progress: Progress,
     ) -> np.ndarray:
-        prior = counts / counts.sum()
+        prior = np.bincount(diff.codes, weights=weight)
+        prior = prior / prior.sum()
         own = diff.codes[rows]
         sign = prior[None, :] / (1 - prior[own])[:, None]
         sign[np.arange(len(rows)), own] = -1.0
-        return _weighted(diff, rows, found, sign, progress)
+        return _weighted(diff, weight, rows, found, sign, progress)
 
 
 class Relief(ReliefF):
@@ -546,13 +601,14 @@ class Relief(ReliefF):
     def _weigh(
         self,
         diff: ReliefTable,
-        counts: np.ndarray,
+        weight: np.ndarray,
         rows: np.ndarray,
         found: Any,
         y: Any,
         progress: Progress,
     ) -> np.ndarray:
-        return _weighted(diff, rows, found, np.tile([-1.0, 1.0], (len(rows), 1)), progress)
+        sign = np.tile([-1.0, 1.0], (len(rows), 1))
+        return _weighted(diff, weight, rows, found, sign, progress)
 
 
 class RReliefF(ReliefBase):
@@ -617,7 +673,7 @@ class RReliefF(ReliefBase):
 
     _needs_hits = False
 
-    def fit(self, X: Any, y: Any = None) -> RReliefF:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RReliefF:
         """Score the features and select the best.
 
         Parameters
@@ -626,6 +682,9 @@ class RReliefF(ReliefBase):
             Numbers, symbols and missing values.
         y : array of shape (n_samples,)
             Numbers.
+        sample_weight : array of shape (n_samples,), optional
+            Weights: of the samples in the sums over them, and of neighbours in the means over
+            those. Only ratios count; samples of weight zero are left out.
 
         Returns
         -------
@@ -635,8 +694,10 @@ class RReliefF(ReliefBase):
         with unchanged_on_error(self):
             table = self._start(X)
             y = check_regression_target(y, len(table.X), labels="Use ReliefF for labels.")
-            codes, y = self._sampled_target(y, None)
-            return self._conclude(self._score(table.X, table.categorical, codes, y), watch)
+            weight = self._check_weight(sample_weight, len(table.X))
+            codes, _ = self._sampled_target(y if weight is None else y[weight > 0], None)
+            scored = self._score(table.X, table.categorical, codes, y, weight)
+            return self._conclude(scored, watch)
 
     def _sampled_target(
         self, y: np.ndarray, classes: np.ndarray | None
@@ -657,7 +718,7 @@ class RReliefF(ReliefBase):
     def _weigh(
         self,
         diff: ReliefTable,
-        counts: np.ndarray,
+        weight: np.ndarray,
         rows: np.ndarray,
         found: Any,
         y: Any,
@@ -667,10 +728,11 @@ class RReliefF(ReliefBase):
         y = y / safe_units(np.abs(y).max())
         span = np.ptp(y)
         apart = np.abs(y[rows][:, None] - y[found]) / (span if span > 0 else 1.0)
-        weight = np.full(found.shape, 1 / found.shape[1])
-        n_y = (weight * apart).sum()
-        n_f = summed_differences(diff, rows, found, weight, progress)
-        n_both = summed_differences(diff, rows, found, weight * apart, progress)
+        lent = weight[found]
+        lent = (lent / lent.sum(axis=1, keepdims=True)) * _relative(weight[rows])[:, None]
+        n_y = (lent * apart).sum()
+        n_f = summed_differences(diff, rows, found, lent, progress)
+        n_both = summed_differences(diff, rows, found, lent * apart, progress)
         # without any difference in y, or with nothing but differences, one term has no meaning
         near = n_both / n_y if n_y > 0 else np.zeros(len(n_f))
         same = len(rows) - n_y
@@ -679,15 +741,23 @@ class RReliefF(ReliefBase):
 
 def _weighted(
     diff: ReliefTable,
+    weight: np.ndarray,
     rows: np.ndarray,
     found: np.ndarray,
     sign: np.ndarray,
     progress: Progress,
 ) -> np.ndarray:
-    """Mean over the samples of the signed means over the neighbours of each group."""
-    there = found >= 0
-    size = np.maximum(there.sum(axis=2), 1)
-    coef = np.where(there, (sign / size)[:, :, None], 0.0) / len(rows)
+    """Mean over the samples of the signed means over the neighbours of each group, all weighted."""
+    lent = np.where(found >= 0, weight[found], 0.0)
+    total = lent.sum(axis=2)
+    per_unit = sign / np.where(total > 0, total, 1.0)
+    coef = per_unit[:, :, None] * lent / len(rows) * _relative(weight[rows])[:, None, None]
     m = len(rows)
-    near, weight = found.reshape(m, -1), coef.reshape(m, -1)
-    return summed_differences(diff, rows, near, weight, progress)
+    near, factor = found.reshape(m, -1), coef.reshape(m, -1)
+    return summed_differences(diff, rows, near, factor, progress)
+
+
+def _relative(weight: np.ndarray) -> np.ndarray:
+    """Weights as multiples of their mean."""
+    relative: np.ndarray = weight / weight.mean()
+    return relative

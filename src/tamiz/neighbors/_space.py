@@ -163,11 +163,17 @@ def refuse_large(X: np.ndarray) -> None:
 
 
 def make_space(
-    X: Any, nominal: np.ndarray, weight: np.ndarray, metric: Distance, scaling: str
+    X: Any,
+    nominal: np.ndarray,
+    weight: np.ndarray,
+    metric: Distance,
+    scaling: str,
+    row_weight: np.ndarray | None = None,
 ) -> tuple[Space, np.ndarray]:
     """The space of a checked table (an array, or CSC), and the scale of each of its columns.
 
-    Constant columns, and those without any value, keep their scale.
+    Constant columns, and those without any value, keep their scale. ``row_weight`` matters to
+    standard deviations.
     """
     is_sparse = sparse.issparse(X)
     refuse_large(X.data if is_sparse else X)
@@ -175,7 +181,11 @@ def make_space(
     scale = np.ones(X.shape[1])
     numbers = kinds != MISMATCH
     if numbers.any():
-        scale[numbers] = SCALINGS[scaling](X if numbers.all() else X[:, numbers])
+        part = X if numbers.all() else X[:, numbers]
+        if row_weight is not None and scaling == "zscore":
+            scale[numbers] = _weighted_deviation(part, row_weight)
+        else:
+            scale[numbers] = SCALINGS[scaling](part)
     scale[scale < np.finfo(np.float64).tiny] = 1.0  # nothing can be divided by less
     with np.errstate(over="ignore"):
         factor = np.where(numbers, metric.factor(weight, scale), 1.0)
@@ -224,6 +234,24 @@ def span(X: Any) -> np.ndarray:
 
 
 SCALINGS = {"none": no_scale, "zscore": deviation, "range": span}
+
+
+def _weighted_deviation(X: Any, weight: np.ndarray) -> np.ndarray:
+    """Standard deviation of each column by the weights of the rows; 1 of constant ones."""
+    found = np.ones(X.shape[1])
+    for j in range(X.shape[1]):
+        column = X[:, j].toarray().ravel() if sparse.issparse(X) else X[:, j]
+        known = np.flatnonzero(~np.isnan(column))
+        if not len(known):
+            continue
+        w, unit = weight[known], np.abs(column[known]).max()
+        if unit == 0 or not np.isfinite(unit):
+            continue
+        apart = (column[known] - column[known[0]]) / unit  # exactly zero if it is constant
+        mean = np.average(apart, weights=w)
+        spread = unit * np.sqrt(np.average((apart - mean) ** 2, weights=w))
+        found[j] = spread if spread > 0 else 1.0
+    return found
 
 
 def _spread(X: Any) -> np.ndarray:

@@ -38,6 +38,7 @@ from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
     N_JOBS,
     check_classes,
+    check_sample_weight,
     integer_from,
     refuse_no_jobs,
     unchanged_on_error,
@@ -175,6 +176,11 @@ class Voters(NamedTuple):
     coded: np.ndarray
 
 
+def _rows_of(table: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, or of a CSC matrix."""
+    return table.tocsr()[rows].tocsc() if hasattr(table, "tocsr") else table[rows]
+
+
 #: What to do if y is a numeric target.
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
 
@@ -230,7 +236,7 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
     classes_ : array
         Class labels, sorted; without the reject label.
     class_count_ : array of shape (n_classes,)
-        Training samples of each class.
+        Training samples of each class; sums of their weights, if there were some.
     categorical_ : boolean array of shape (n_features,)
         Which columns are nominal.
     scale_ : array of shape (n_features,)
@@ -342,7 +348,7 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
         tags.input_tags.string = metric is not None and metric.nominal
         return tags
 
-    def fit(self, X: Any, y: Any) -> KNNClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KNNClassifier:
         """Keep the training samples.
 
         Parameters
@@ -352,16 +358,20 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
             if a third of it is filled, a dense copy is made.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Numbers of rows that each sample stands for. A sample of weight two is two of the
+            neighbours, a fraction is a part of one, and samples of weight zero are left out: the
+            nearest vote until their weights come to ``n_neighbors``, the last by what is missing.
 
         Returns
         -------
         self : KNNClassifier
         """
         with unchanged_on_error(self):
-            self._fit(X, y)
+            self._fit(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         metric = METRICS[self.metric]
@@ -372,14 +382,23 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
             refuse_missing(columns)
         table = columns.X
         n, p = table.shape
-        labels = check_classes(y, n, minimum=1, quantity=NUMBERS)
-        self._check_number(self.n_neighbors, n)
+        counts = None if sample_weight is None else check_sample_weight(sample_weight, n)
+        labels = check_classes(y, n, minimum=1, weight=counts, quantity=NUMBERS)
+        self._sample_weight, self._rows = counts, None
+        if counts is not None and not counts.all():
+            self._rows = np.flatnonzero(counts)
+            table, self._sample_weight = _rows_of(table, self._rows), counts[self._rows]
+            labels = labels._replace(codes=labels.codes[self._rows])
+            n = len(self._rows)
+        self._check_votes(n)
         weight = check_feature_weights(self.feature_weights, p, columns.names)
         scaling = metric.scaling if self.scaling == "auto" else self.scaling
         as_given = scaling == "none" and self.feature_weights is None
         if as_given and metric.number != MISMATCH and not columns.categorical.any():
             warn_if_unscaled(self, table)
-        self._space, self.scale_ = make_space(table, columns.categorical, weight, metric, scaling)
+        self._space, self.scale_ = make_space(
+            table, columns.categorical, weight, metric, scaling, self._sample_weight
+        )
         self._metric = self.metric  # that of the space, whatever is set later
         self._coded = columns.categorical
         self._categories = columns.categories
@@ -387,7 +406,8 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
         self.categorical_ = columns.categorical | (metric.number == MISMATCH)
         self.feature_weights_ = weight
         self.classes_ = labels.classes
-        self.class_count_ = np.bincount(labels.codes, minlength=len(labels.classes))
+        counted = labels.codes, self._sample_weight, len(labels.classes)
+        self.class_count_ = np.bincount(*counted)
         self.reject_label_ = self._reject(labels.classes) if self.ties == "abstain" else None
         self.n_samples_fit_ = n
 
@@ -397,6 +417,19 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
                 f"n_neighbors={k} exceeds the number of {of}, n_samples={n} "
                 f"({n} sample{'s' * (n != 1)}); use {f'at most {n} neighbours, or ' * (n > 0)}more "
                 "samples."
+            )
+
+    def _check_votes(self, n: int) -> None:
+        """Refuse more neighbours than there are, or than their weights come to."""
+        weight = getattr(self, "_sample_weight", None)
+        if weight is None:
+            self._check_number(self.n_neighbors, n)
+            return
+        total = float(weight.sum())
+        if integer_from(1)("n_neighbors", self.n_neighbors) > total * (1 + 1e-12):
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} exceeds the sum of sample_weight, {total:.6g}, "
+                "which are numbers of rows; use fewer neighbours, or larger weights."
             )
 
     def _reject(self, classes: np.ndarray) -> Any:
@@ -420,6 +453,11 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
                 "is not, to tell abstentions apart."
             )
         return label
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the training samples have weights."""
+        return getattr(self, "_sample_weight", None) is not None
 
     def voters(self) -> Voters:
         """What is asked at a prediction, for whoever writes the classifier in another form.
@@ -481,14 +519,43 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
         else:
             self._check_number(k, self.n_samples_fit_)
             distances, rows = self._search(self._bring(X), k)
+        rows = self._given(rows)
         return (distances, rows) if return_distance else rows
 
     # -------------------------------------------------------------------------------- votes
 
     def _winners(self, Q: Any, ks: np.ndarray) -> np.ndarray:
         """Codes of the winners, (queries, ks), for ascending ``ks``; -1 where it abstains."""
-        distances, rows = self._search(Q, int(ks[-1]))
-        return self._count(rows, VOTES[self.weights](distances), ks)
+        distances, rows = self._search(Q, self._n_asked(int(ks[-1])))
+        votes = VOTES[self.weights](distances)
+        if getattr(self, "_sample_weight", None) is None:
+            return self._count(rows, votes, ks)
+        all_of_them = np.array([rows.shape[1]])
+        each = [self._count(rows, votes * self._parts(rows, int(k)), all_of_them) for k in ks]
+        return np.concatenate(each, axis=1)
+
+    def _given(self, rows: np.ndarray) -> np.ndarray:
+        """Row numbers in the table that was given to ``fit``."""
+        kept = getattr(self, "_rows", None)
+        return rows if kept is None else kept[rows]
+
+    def _n_asked(self, k: int) -> int:
+        """So many nearest samples have a weight of ``k`` for certain."""
+        weight = getattr(self, "_sample_weight", None)
+        if weight is None:
+            return k
+        reached = np.cumsum(np.sort(weight))
+        enough = int(np.searchsorted(reached, k * (1 - 1e-12)))
+        return min(enough + 1, len(weight))
+
+    def _parts(self, rows: np.ndarray, k: int) -> np.ndarray:
+        """By how much each of the nearest counts, the nearest first, up to ``k`` together."""
+        weight = getattr(self, "_sample_weight", None)
+        if weight is None:
+            return np.ones(rows.shape)
+        own: np.ndarray = weight[rows]
+        parts: np.ndarray = np.clip(k - (np.cumsum(own, axis=1) - own), 0.0, own)
+        return parts
 
     def _count(self, rows: np.ndarray, votes: np.ndarray, ks: np.ndarray) -> np.ndarray:
         rule = TIE_RULES[self.ties](self.class_count_)
@@ -498,7 +565,10 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
     def _checked_codes(self) -> np.ndarray:
         """Codes of the training samples, fit for compiled code."""
         codes, n_classes = self._codes, len(self.class_count_)
+        weight, kept = getattr(self, "_sample_weight", None), getattr(self, "_rows", None)
         fits = codes.shape == (self._space.n_samples,) and len(self.classes_) == n_classes
+        fits = fits and (weight is None or (weight.shape == codes.shape and (weight > 0).all()))
+        fits = fits and (kept is None or kept.shape == codes.shape)
         if not fits or codes.min() < 0 or codes.max() >= n_classes:
             raise ValueError(UNFIT)
         return codes
@@ -558,15 +628,17 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
         >>> found.rows.tolist(), found.votes.round(2).tolist(), found.predictions.tolist()
         ([[0, 1, 2]], [[0.45, 0.45, 0.09]], ['b'])
         """
-        distances, rows = self._search(self._bring(X), self._n_votes())
-        votes = VOTES[self.weights](distances)
+        k = self._n_votes()
+        distances, rows = self._search(self._bring(X), self._n_asked(k))
+        votes = VOTES[self.weights](distances) * self._parts(rows, k)
         total = votes.sum(axis=1, keepdims=True)
         votes = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
         labels = self.classes_[self._checked_codes()[rows]]
+        rows = self._given(rows)
         return VotingNeighbours(rows, distances, labels, votes, self.predict(X), self.classes_)
 
     def _n_votes(self) -> int:
-        self._check_number(self.n_neighbors, self.n_samples_fit_)
+        self._check_votes(self.n_samples_fit_)
         return int(self.n_neighbors)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -585,10 +657,10 @@ class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, B
         """
         Q = self._bring(X)
         k = self._n_votes()
-        distances, rows = self._search(Q, k)
-        votes = VOTES[self.weights](distances)
+        distances, rows = self._search(Q, self._n_asked(k))
+        votes = VOTES[self.weights](distances) * self._parts(rows, k)
         found = proportions(rows, votes, self._checked_codes(), self.class_count_)
-        taken = self._count(rows, votes, np.array([k]))[:, 0]
+        taken = self._count(rows, votes, np.array([rows.shape[1]]))[:, 0]
         behind = np.flatnonzero((taken >= 0) & (found.argmax(axis=1) != taken))
         found[behind, taken[behind]] = np.nextafter(found[behind].max(axis=1), 2.0)
         return found

@@ -17,6 +17,11 @@ _FAR = 1e140
 
 @answers.register(KNNClassifier)
 def _vote(model: Any, graph: Graph, X: Value) -> Answers:
+    if model.has_weights:
+        raise TypeError(
+            "KNNClassifier that was fitted with sample_weight cannot be written as an ONNX graph; "
+            "fit it without, to the rows repeated."
+        )
     voters = model.voters()
     if voters.coded.any():
         raise TypeError(
