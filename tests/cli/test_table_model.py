@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import log_loss
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -438,8 +439,12 @@ def test_weights_and_groups_of_the_data_are_used():
     assert model(np.arange(80), groups=groups).predict_proba(X).shape == (80, 2)
     assert folds_of(y, 0, np.zeros(80))[1] == []
     data = Dataset(X, y, task="classification", extras={"weights": 1.0 + y})
-    with pytest.raises(ValueError, match="KNNClassifier takes no weights"):
-        TableModel.fitted(data, pipeline_for(data, None, "knn"))
+    neighbours = TableModel.fitted(data, pipeline_for(data, None, "knn"))
+    assert neighbours.pipeline[-1].class_count_.tolist() == [40.0, 80.0]
+    other = pipeline_for(data, None, "knn")
+    other.steps[-1] = ("knn", KNeighborsClassifier())
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no weights"):
+        TableModel.fitted(data, other)
 
 
 def test_a_class_of_one_row_leaves_a_model_without_probabilities():
