@@ -4,7 +4,8 @@
 
 Prints the table of docs/onnx.md: for each model the number of data sets, the largest difference of
 its numbers from those of tamiz (relative to 1 plus their size), labels that differ, the size of the
-files, and the processor time of one thread of onnxruntime over that of ``predict``.
+files, and the processor time of one thread of onnxruntime over that of ``predict`` (of a selector
+``transform``).
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from sklearn.preprocessing import StandardScaler
 
 import tamiz
 from tamiz.data import available, load
-from tamiz.filters import MRMR
+from tamiz.embedded import L1SVM
+from tamiz.filters import MRMR, FisherScore
 from tamiz.neighbors import KNNClassifier
-from tamiz.svm import SVR, LinearMachine, LinearMachineRegressor, OneClassSVM
+from tamiz.svm import SVDD, SVR, LinearMachine, LinearMachineRegressor, OneClassSVM
 from tamiz.tree import (
     BoostingClassifier,
     BoostingRegressor,
@@ -40,16 +42,20 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     '`SVC(kernel="poly")`': lambda: tamiz.SVC(kernel="poly"),
     "`LinearMachine()`": lambda: LinearMachine(),
     '`LinearMachine(loss="logistic")`': lambda: LinearMachine(loss="logistic"),
+    "`L1SVM()`": lambda: L1SVM(),
     "`OneClassSVM()`": lambda: OneClassSVM(),
+    "`SVDD()`": lambda: SVDD(),
     "`CARTClassifier()`": lambda: CARTClassifier(random_state=0),
     "`ForestClassifier(20)`": lambda: ForestClassifier(20, random_state=0),
     "`BoostingClassifier(20)`": lambda: BoostingClassifier(20),
     "`KNNClassifier()`": lambda: KNNClassifier(),
+    "`FisherScore(3)`": lambda: FisherScore(3),
     "`MRMR(3)` and `SVC()`": lambda: make_pipeline(MRMR(3), tamiz.SVC()),
     "`SVMRFE(2)`": lambda: tamiz.SVMRFE(2, step=0.3),
 }
 REGRESSIONS: dict[str, Callable[[], Any]] = {
     "`SVR()`": lambda: SVR(),
+    '`SVR(kernel="linear")`': lambda: SVR(kernel="linear"),
     "`LinearMachineRegressor()`": lambda: LinearMachineRegressor(),
     "`CARTRegressor()`": lambda: CARTRegressor(random_state=0),
     "`BoostingRegressor(20)`": lambda: BoostingRegressor(20),
@@ -100,6 +106,7 @@ def compare(model: Any, X: np.ndarray) -> tuple[float, int, float, float]:
         ("decisions", "decision_function"),
         ("probabilities", "predict_proba"),
         ("value", "predict"),
+        ("features", "transform"),
     ):
         if name not in answer:
             continue
@@ -113,13 +120,14 @@ def compare(model: Any, X: np.ndarray) -> tuple[float, int, float, float]:
         worst = max(worst, float(apart.max(initial=0.0)))
         if name == "decisions" and want.ndim == 1:
             clear = np.abs(want) > NEAR
-        elif name != "value" and want.ndim == 2:
+        elif name not in ("value", "features") and want.ndim == 2:
             best = np.sort(want, axis=1)
             clear &= best[:, -1] - best[:, -2] > NEAR
     wrong = 0
     if "label" in answer:
         wrong = int(np.count_nonzero((answer["label"] != model.predict(X)) & clear))
-    ratio = seconds(lambda: session.run(None, {"X": X})) / seconds(lambda: model.predict(X))
+    ours = model.predict if hasattr(model, "predict") else model.transform
+    ratio = seconds(lambda: session.run(None, {"X": X})) / seconds(lambda: ours(X))
     return worst, wrong, len(graph) / 1024, ratio
 
 
