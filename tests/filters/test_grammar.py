@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tamiz
+from tamiz.embedded import HoldOutSVM
 from tamiz.filters import MRMR, QPFS, FisherScore, GrammarFeatures
 from tamiz.svm import LinearMachine
 from tamiz.validation import ParameterError
@@ -221,3 +222,40 @@ def test_saved_and_loaded(tmp_path):
 
 def test_scikit_learn_checks():
     assert_every_check_passes(GrammarFeatures())
+
+
+@pytest.mark.parametrize("selector", ["qpfs", "mrmr", FisherScore(6)])
+def test_integers_as_weights_are_numbers_of_rows(selector):
+    X, y = product_problem(n=80, p=4)
+    weight = np.random.default_rng(1).integers(0, 4, 80)
+    rows = np.repeat(np.arange(80), weight)
+    # no operators whose values have the same scores up to rounding
+    options = {"selector": selector, "operators": ["product", "sum", "cube"], "depth": 2}
+    if isinstance(selector, str):
+        options["n_features_to_select"] = 6
+    got = GrammarFeatures(**options).fit(X, y, sample_weight=weight)
+    want = GrammarFeatures(**options).fit(X[rows], y[rows])
+    assert got.get_feature_names_out().tolist() == want.get_feature_names_out().tolist()
+    np.testing.assert_allclose(got.transform(X), want.transform(X), rtol=1e-9)
+    part = GrammarFeatures(**options).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+    np.testing.assert_array_equal(got.transform(X), part.transform(X))
+
+
+def test_constants_of_expressions_count_rows_by_weights():
+    X, y = product_problem(n=81, p=3)
+    weight = np.random.default_rng(1).integers(0, 4, 81)
+    rows = np.repeat(np.arange(81), weight)
+    options = {"selector": FisherScore(1.0), "operators": ["above", "ratio"], "depth": 1}
+    got = GrammarFeatures(**options).fit(X, y, sample_weight=weight)
+    want = GrammarFeatures(**options).fit(X[rows], y[rows])
+    assert got.transform(X).shape[1] == 3 + 3 + 6
+    found = sorted((op, a, b, c) for op, a, b, c in got.program_)
+    expected = sorted((op, a, b, c) for op, a, b, c in want.program_)
+    assert [one[:3] for one in found] == [one[:3] for one in expected]
+    np.testing.assert_allclose([one[3] for one in found], [one[3] for one in expected], rtol=1e-12)
+
+
+def test_a_selector_that_takes_no_weights_is_named():
+    X, y = product_problem(n=40, p=4)
+    with pytest.raises(ValueError, match="HoldOutSVM takes no sample weights"):
+        GrammarFeatures(selector=HoldOutSVM(2)).fit(X, y, sample_weight=np.ones(40))

@@ -30,7 +30,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.random import sample_without_replacement
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, has_fit_parameter
 
 from tamiz.base import Selector, Stopwatch
 from tamiz.callbacks import TakesCallbacks
@@ -38,6 +38,7 @@ from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
 from tamiz.validation import (
     as_vector,
+    check_sample_weight,
     check_X,
     depth_of_caller,
     refused,
@@ -59,16 +60,25 @@ class Operator(NamedTuple):
     apply: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
     n_operands: int = 2
     symmetric: bool = False
-    learn: Callable[[np.ndarray, np.ndarray], float] | None = None  # the constant
+    learn: Callable[[np.ndarray, np.ndarray, np.ndarray | None], float] | None = (
+        None  # the constant
+    )
 
 
-def _least_divisor(x: np.ndarray, z: np.ndarray) -> float:
-    mean = float(np.sum(np.abs(z) * (_LEAST_DIVISOR / len(z))))  # their sum may overflow
+def _least_divisor(x: np.ndarray, z: np.ndarray, weight: np.ndarray | None) -> float:
+    part = 1 / len(z) if weight is None else weight / weight.sum()
+    mean = float(np.sum(np.abs(z) * (_LEAST_DIVISOR * part)))  # their sum may overflow
     return mean if 0.0 < mean < np.inf else 1.0
 
 
-def _median(x: np.ndarray, z: np.ndarray) -> float:
-    return 2.0 * float(np.median(0.5 * x))  # the sum of two values may overflow
+def _median(x: np.ndarray, z: np.ndarray, weight: np.ndarray | None) -> float:
+    if weight is None:
+        return 2.0 * float(np.median(0.5 * x))  # the sum of two values may overflow
+    order = np.argsort(x, kind="stable")
+    reached = np.cumsum(weight[order])
+    half = 0.5 * reached[-1]
+    low, high = (np.searchsorted(reached, half, side) for side in ("left", "right"))
+    return float(0.5 * x[order[low]] + 0.5 * x[order[min(high, len(x) - 1)]])
 
 
 def _ratio(x: np.ndarray, z: np.ndarray, least: float) -> np.ndarray:
@@ -227,7 +237,7 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         self.keep_columns = keep_columns
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> GrammarFeatures:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GrammarFeatures:
         """Grow features and choose.
 
         Parameters
@@ -236,6 +246,9 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
             Columns, all numeric, none missing.
         y : array-like of shape (n_samples,)
             Labels, or numbers for a regression.
+        sample_weight : array-like of shape (n_samples,), optional
+            Numbers of rows that each sample stands for, in the choice and in the constants of the
+            expressions. Samples of weight zero are left out.
 
         Returns
         -------
@@ -249,17 +262,18 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
                 known = f"must name some of: {', '.join(OPERATORS)}."
                 raise refused("operators", self.operators, known)
             X, y = check_X(self, X, reset=True, min_samples=2), as_vector(y)
+            X, y, weight = self._weighed(X, y, sample_weight)
             self._check_selector(y)
             rng = check_random_state(self.random_state)
             operators = tuple(dict.fromkeys(self.operators))
-            growth = _GrownColumns(X)
+            growth = _GrownColumns(X, weight)
             chosen = np.arange(X.shape[1])
             self.n_candidates_ = []
             for _ in range(self.depth):
                 new = growth.level(chosen, operators, self.max_candidates, rng)
                 candidates = np.union1d(np.union1d(np.arange(X.shape[1]), chosen), new)
                 self.n_candidates_.append(len(candidates))
-                selection = self._choose(growth.values(candidates), y)
+                selection = self._choose(growth.values(candidates), y, weight)
                 ranked = candidates[selection.order]
                 chosen = ranked[selection.support[selection.order]]
             names = _names_of(growth.nodes, candidates, _check_feature_names_in(self, None))
@@ -308,6 +322,24 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    def _weighed(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Samples of positive weight, their target, and their weights."""
+        if sample_weight is None:
+            return X, y, None
+        weight = check_sample_weight(sample_weight, len(X))
+        own = isinstance(self.selector, Selector)
+        if own and not has_fit_parameter(self.selector, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, but {type(self.selector).__name__} takes no sample "
+                "weights; leave sample_weight out."
+            )
+        if len(y) != len(X):
+            raise ValueError(f"X has {len(X)} rows, but y has {len(y)} entries.")
+        used = weight > 0
+        return X[used], y[used], weight[used]
+
     def _check_selector(self, y: np.ndarray) -> None:
         if isinstance(self.selector, Selector):
             if self.n_features_to_select != _DEFAULT_NUMBER:
@@ -322,15 +354,16 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
             advice = 'needs classes, but y is numeric; use selector="qpfs".'
             raise refused("selector", self.selector, advice)
 
-    def _choose(self, candidates: np.ndarray, y: np.ndarray) -> Any:
+    def _choose(self, candidates: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        weights = {} if weight is None else {"sample_weight": weight}
         if isinstance(self.selector, Selector):
-            return clone(self.selector).fit(candidates, y).selection_
+            return clone(self.selector).fit(candidates, y, **weights).selection_
         wanted = self.n_features_to_select
         if isinstance(wanted, Integral):
             wanted = min(int(wanted), candidates.shape[1])
         qpfs = QPFS(wanted, similarity="pearson")
         mrmr = MRMR(wanted, measure="f_pearson", scheme="quotient")
-        return {"qpfs": qpfs, "mrmr": mrmr}[self.selector].fit(candidates, y).selection_
+        return {"qpfs": qpfs, "mrmr": mrmr}[self.selector].fit(candidates, y, **weights).selection_
 
     def _keep(self, nodes: list[Expression], chosen: np.ndarray) -> None:
         """Keep the expressions that the chosen ones need, numbered anew."""
@@ -355,7 +388,8 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
 class _GrownColumns:
     """Expressions grown so far, with their values in the rows of ``fit``."""
 
-    def __init__(self, X: np.ndarray):
+    def __init__(self, X: np.ndarray, weight: np.ndarray | None = None):
+        self.weight = weight
         self.columns, self.p = np.ascontiguousarray(X.T), X.shape[1]
         self.nodes: list[Expression] = []
         self._grown: list[np.ndarray] = []
@@ -414,7 +448,7 @@ class _GrownColumns:
     def _grow(self, operator: str, first: int, second: int) -> int | None:
         x, z = self.value(first), self.value(second)
         learn = OPERATORS[operator].learn
-        node = Expression(operator, first, second, learn(x, z) if learn else 0.0)
+        node = Expression(operator, first, second, learn(x, z, self.weight) if learn else 0.0)
         values = node.of(x, z)
         alike = self._seen.setdefault(self._mark(values), [])
         if any(np.array_equal(values, self.value(k)) for k in alike) or not np.ptp(values):
