@@ -50,6 +50,7 @@ _DEFAULT_NUMBER = 20
 _FEWER = "Use fewer samples, operators or levels, or a smaller max_candidates."
 _AMBIGUOUS = re.compile(r"[-\s*/+^<>|()\[\]`]|^\d[\d.e]*$|^$")  # names of columns to be quoted
 _LARGEST = 1e100  # the square of a grown value is finite
+_AT_ONCE = 64  # expressions
 _LEAST_DIVISOR = 1e-3  # of the mean size
 
 
@@ -110,7 +111,9 @@ class Expression(NamedTuple):
     def of(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The values, from those of the operands; the caller lets them overflow."""
         values = OPERATORS[self.operator].apply(x, z, self.constant)
-        return np.clip(values, -_LARGEST, _LARGEST, out=values)  # the operators made it anew
+        if max(values.max(), -values.min()) > _LARGEST:
+            np.clip(values, -_LARGEST, _LARGEST, out=values)  # the operators made it anew
+        return values
 
 
 class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
@@ -412,7 +415,11 @@ class _GrownColumns:
             f"GrammarFeatures compares {len(which):,} expressions of {n:,} samples",
             _FEWER,
         )
-        return np.array([self.value(int(k)) for k in which]).T
+        table = np.empty((n, len(which)))
+        for start in range(0, len(which), _AT_ONCE):  # what is turned round stays in the cache
+            some = which[start : start + _AT_ONCE]
+            table[:, start : start + _AT_ONCE] = np.array([self.value(int(k)) for k in some]).T
+        return table
 
     def level(
         self, chosen: np.ndarray, operators: tuple[str, ...], most: int, rng: Any
@@ -451,7 +458,9 @@ class _GrownColumns:
         node = Expression(operator, first, second, learn(x, z, self.weight) if learn else 0.0)
         values = node.of(x, z)
         alike = self._seen.setdefault(self._mark(values), [])
-        if any(np.array_equal(values, self.value(k)) for k in alike) or not np.ptp(values):
+        if any(np.array_equal(values, self.value(k)) for k in alike):
+            return None
+        if values[0] == values[-1] and not np.ptp(values):
             return None
         self.nodes.append(node)
         self._grown.append(values)
