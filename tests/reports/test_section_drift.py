@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from tamiz.base import Selection
 from tamiz.data import load
 from tamiz.evaluation import population_stability
 from tamiz.information import WeightOfEvidence
-from tamiz.reports import Study, render
+from tamiz.reports import Study, render, summary
 from tamiz.reports.language import LANGUAGES
+from tests.reports.studies import make_study
 from tests.reports.tree import Node, read
 
 pytestmark = pytest.mark.ours
@@ -136,6 +138,31 @@ def test_groups_are_not_advised_to_become_times():
     table = loans(group=np.arange(N) // 9)
     assert "--time day" not in section(study(table, groups="group")).text
     assert "--time day" in section(study(table.drop(columns="group"))).text
+
+
+def test_a_study_warns_of_features_that_changed():
+    """Of those that it recommends, in its own words, in those of the report and of a terminal."""
+    quick = {"sizes": [2], "cv": 3, "repeats": 1, "fdr": None}
+    tables = loans().drop(columns="channel"), loans(income=np.arange(N) % 40.0)
+    for table, changed in zip(tables, (True, False), strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data = load(table[["day", "age", "income", "y"]], target="y")
+            named = load(table[["day", "age", "income", "y"]], target="y", time="day")
+        one = make_study(data, ["fisher"], "linear", **quick)
+        assert sorted(one.recommended.features) == ["age", "income"]
+        found = [w for w in one.warnings if w["code"] == "drift"]
+        assert [w["columns"] for w in found] == [["income"]] * changed
+        for lang in ("en", "es"):
+            said = LANGUAGES[lang]("warning_drift", names="", dated="day").partition(":")[0]
+            assert (said in read(render(one, lang)).one("summary").text) == changed
+            assert any(said in sentence for sentence in summary(one, lang)) == changed
+        if changed:
+            assert "time='day'" in found[0]["text"]
+            again = make_study(named, ["fisher"], "linear", **quick | {"repeats": None})
+            text = next(w["text"] for w in again.warnings if w["code"] == "drift")
+            assert "time='day'" not in text
+            assert has_section(replace(again, recommended=None))  # what changes may not predict
 
 
 # ----------------------------------------------------------------------------------- evidence

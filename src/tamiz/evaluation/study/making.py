@@ -39,6 +39,7 @@ from tamiz.evaluation.statistical_tests.permutation import permutation_test
 from tamiz.evaluation.study.adjustment import what_changes
 from tamiz.evaluation.study.answers import features_of, find_answers
 from tamiz.evaluation.study.choice import SMALLEST
+from tamiz.evaluation.study.drift import drift_warnings
 from tamiz.evaluation.study.plan import (
     DEFAULT_BUDGET,
     USUAL_FOLDS,
@@ -196,6 +197,9 @@ def make_study(
             stop.deadline += 0.1 * budget
         try:
             if _answer(study, setting, problem):
+                best = study.recommended or study.most_accurate
+                if best is not None:
+                    study.warnings += drift_warnings(given.dataset, best.features)
                 _add_details(study, setting, problem, planned=tune == "auto")
                 _add_standing(study, setting, given, budget)
                 if setting.covariates is not None:

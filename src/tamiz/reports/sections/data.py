@@ -199,8 +199,11 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
         return None
     names = [visible(name) for name in columns]
     values = {"names": lang.listed(names), "n": lang.count("column", len(names))}
-    if code == "date" and not {"time", "groups"} & set(data.extras):
-        values["when"] = names[0]
+    if not {"time", "groups"} & set(data.extras):
+        if code == "date":
+            values["when"] = names[0]
+        elif code == "drift" and data.dated_by:
+            values["dated"] = visible(data.dated_by)
     return lang(key, **values, first=names[0])
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamiz.evaluation import PopulationStability, population_stability
+from tamiz.evaluation import PopulationStability
 from tamiz.evaluation.population import ANOTHER, CHANGED
+from tamiz.evaluation.study.drift import MOST_FEATURES, MOST_ROWS, drift_of, times_of
 from tamiz.information import WeightOfEvidence
 from tamiz.information.evidence import divergence_by_chance
 from tamiz.reports.charts.columns import WIDTH
@@ -23,52 +24,28 @@ from tamiz.reports.markup import Markup, folded, shaded, table, tag, visible
 from tamiz.reports.page import Page, Section, style
 from tamiz.reports.sections.plane import columns_of
 
-MOST_FEATURES, MOST_ROWS, MOST_LINES, MOST_PANELS, MOST_BINS = 30, 100_000, 5, 6, 8
-#: Rows that a period has at least, and that it takes for ten bins instead of five.
-LEAST_ROWS, MANY_ROWS, MOST_PERIODS = 40, 400, 6
+MOST_LINES, MOST_PANELS, MOST_BINS = 5, 6, 8
 #: From these information values on a feature says something, by custom of credit scoring.
 STRENGTHS = {0.02: "weak", 0.1: "medium", 0.3: "strong", 0.5: "suspect"}
 _BINS, _SMOOTHING = 5, 0.5
 
 
 def build(page: Page) -> Section | None:
-    """The section, if rows have times and features are chosen."""
-    times = _times(page)
-    if times is None or not page.chosen or not page.has_numbers:
+    """The section, if rows have times: of the features that are chosen, or else the best ones."""
+    if not page.has_numbers or times_of(page.data) is None:
         return None
-    features = page.chosen[:MOST_FEATURES]
-    dated = np.flatnonzero(~_missing(times))
-    rows = dated
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
-    if len(rows) < 2 * LEAST_ROWS or (times[rows] == times[rows[0]]).all():
+    best = None if page.answers is None else page.answers.most_accurate
+    chosen = page.chosen or ([] if best is None else page.positions(best.features))
+    features = chosen[:MOST_FEATURES]
+    found = drift_of(page.data, [page.whole.place(j) for j in features])
+    if found is None:
         return None
-    X = columns_of(page, features)
+    parts = _Stability(page, features, found.stability, found.undated).parts()
     coded = np.array([page.is_coded(j) for j in features])
-    n_periods = int(np.clip(len(rows) // 100, 2, MOST_PERIODS))
-    found = population_stability(
-        X[rows],
-        time=times[rows],
-        n_periods=n_periods,
-        n_bins=10 if len(rows) >= MANY_ROWS * n_periods else 5,
-        categorical_features=coded,
-    )
-    parts = _Stability(page, features, found, page.data.n_samples - len(dated)).parts()
-    weighed = _weigh(page, X, coded)
+    weighed = _weigh(page, columns_of(page, features), coded)
     if weighed is not None:
         parts += _Evidence(page, features, *weighed).parts()
     return Section("drift", Markup("".join(parts)))
-
-
-def _times(page: Page) -> np.ndarray | None:
-    """When each row was: dates, or else the numbers that the user named."""
-    extras = getattr(page.data, "extras", {})
-    times = extras.get("dates", extras.get("time"))
-    return None if times is None or len(times) != page.data.n_samples else np.asarray(times)
-
-
-def _missing(times: np.ndarray) -> np.ndarray:
-    return np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
 
 
 # ---------------------------------------------------------------------------------- stability
