@@ -15,6 +15,7 @@ from tamiz import load, save
 from tamiz.discovery import Knockoffs
 from tamiz.embedded import (
     AROM,
+    KPSVM,
     L1L2SVM,
     L1SVM,
     MILPSVM,
@@ -26,8 +27,15 @@ from tamiz.embedded import (
     RobustLP,
 )
 from tamiz.evaluation import AutoScaler, CovariateAdjuster
-from tamiz.explain import shapley_values
+from tamiz.explain import (
+    counterfactual,
+    interaction_strength,
+    partial_dependence,
+    permutation_importance,
+    shapley_values,
+)
 from tamiz.filters import (
+    CFS,
     MRMR,
     QPFS,
     FisherScore,
@@ -35,10 +43,21 @@ from tamiz.filters import (
     MaxDep,
     Relief,
     RReliefF,
+    SymmetricalUncertainty,
+    WelchT,
 )
 from tamiz.filters.univariate.pearson import correlation_pvalues
-from tamiz.information import Discretiser
-from tamiz.kernels import RBF, Linear, Polynomial, Sigmoid, mercer_check
+from tamiz.information import Discretiser, WeightOfEvidence
+from tamiz.kernels import (
+    RBF,
+    Conformal,
+    Linear,
+    Polynomial,
+    Precomputed,
+    QuadraticForm,
+    Sigmoid,
+    mercer_check,
+)
 from tamiz.neighbors import KNNClassifier
 from tamiz.persistence import ModelFileError
 from tamiz.qp import KernelQ, svc_problem
@@ -48,6 +67,7 @@ from tamiz.solvers.decomposition import split_budget
 from tamiz.solvers.descent import newton
 from tamiz.solvers.frame import BoxPoint
 from tamiz.solvers.subgradient import into_ball, subgradient_descent
+from tamiz.solvers.subset_search import _quotient
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
 from tamiz.svm.last_machine import spread_of
 from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
@@ -584,3 +604,167 @@ def test_squares_of_machines_beyond_float64_take_another_way():
         with contextlib.suppress(ValueError):
             rows = np.random.default_rng(0).normal(size=(20, 4)) * 1e150
             LinearMachine(penalty="arom", C=1e9).fit(rows, np.arange(20) % 2)
+
+
+# ------------------------------------------------------------------------------------- kernels
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Linear(),
+        Polynomial(60),
+        Sigmoid(gamma=1e300),
+        1e300 * (Linear() * Linear()),
+        Linear().exp(),
+        Conformal(lambda X: X.sum(axis=1)),
+        QuadraticForm(1e150 * np.eye(3)),
+    ],
+    ids=repr,
+)
+def test_kernel_values_beyond_float64_are_refused(kernel):
+    rows = np.where(X > 0, 1e200, -1e200)
+    for ask in (kernel, lambda X: kernel(X, X), lambda X: kernel.prepare(X).gram()):
+        refused("very large values|NaN or infinite", ask, rows)
+
+
+def test_kernel_values_beyond_float32_are_refused():
+    refused("float32", (1e150 * RBF(0.5)).prepare(X, np.float32).gram)
+    assert np.isfinite((1e150 * RBF(0.5)).prepare(X).gram()).all()
+
+
+def test_rates_from_variances_beyond_float64_or_of_nothing():
+    refused("very large values", RBF("scale").resolve, 1e200 * X)
+    refused("0 sample", RBF("scale").resolve, X[:0])
+    assert RBF("scale").resolve(1e-160 * X).get_params()["gamma"] < np.inf
+
+
+def test_a_mercer_check_beyond_float64_is_refused():
+    refused("very large values", mercer_check, 1e308 * RBF(0.1), np.zeros((12, 1)))
+
+
+def test_kernels_refuse_complex_samples_and_one_axis():
+    refused("Complex data", Linear(), X.astype(complex))
+    refused("two dimensions", Precomputed(), X, Y)
+
+
+def test_norms_without_a_feature_beyond_float64_are_refused():
+    tracker = RBF(1e300).track(1e10 * X)
+    refused("very large values", tracker.leave_one_out_norms, np.where(Y == 0, 1.0, -1.0))
+
+
+# -------------------------------------------------------------------- what was found later
+
+
+@pytest.mark.parametrize("method", [CFS(), SymmetricalUncertainty(), WeightOfEvidence()])
+def test_weighted_cuts_between_the_largest_numbers(method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        method.fit(HUGE, Y, sample_weight=np.linspace(0.5, 1.5, 12))
+
+
+def test_derivatives_beyond_float64_say_nothing_of_their_own():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.suppress(ValueError):
+            KPSVM(task="regression").fit(X, 1e150 * X[:, 0])
+        with contextlib.suppress(ValueError):
+            RadiusMarginScaling(kernel="poly").fit(1e140 * X, Y)
+
+
+def test_targets_beyond_float64_are_refused_or_taken():
+    for machine in (HoldOutSVM(task="regression"), MILPSVM(task="regression")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            with contextlib.suppress(ValueError):
+                machine.fit(X, np.where(Y == 0, 1.7e308, -1.7e308) * np.linspace(0.9, 1, 12))
+
+
+def test_reciprocals_of_the_least_variances():
+    rows = np.where(X > 0, 0.0, 5e-324)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        scores = WelchT().fit(np.vstack([rows, rows]), np.arange(24) % 3).scores_
+    assert not np.isnan(scores).any()
+    plain = WelchT().fit(X, np.arange(12) % 3).scores_
+    np.testing.assert_array_equal(plain, WelchT().fit(X * 2.0**-500, np.arange(12) % 3).scores_)
+
+
+def test_penalties_of_vanishing_weights_are_refused():
+    tiny = SubgradientClassifier(C=1e-20)
+    refused("too extreme", tiny.fit, X, Y, np.full(12, 1e-300))
+
+
+def test_a_bound_of_huge_samples_is_infinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.suppress(ValueError):
+            SubgradientClassifier(tol=1e-9, step="decreasing", max_iter=50).fit(1e155 * X, Y)
+
+
+@pytest.mark.parametrize("explain", [partial_dependence, interaction_strength, counterfactual])
+@pytest.mark.parametrize(
+    "model", [SVC(), SVC(kernel="poly"), LinearMachine(loss="logistic"), SVR(kernel="linear")]
+)
+def test_explanations_of_huge_rows_are_finite_or_refused(explain, model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = clone(model).fit(X, Y)
+        for rows in (HUGE, 1e155 * X, 1e-320 * X):
+            more = (rows,) if explain is counterfactual else ()
+            with contextlib.suppress(ValueError):
+                found = explain(fitted, rows[:4], *more)
+                if explain is counterfactual:
+                    assert np.isfinite(found.distances[found.found]).all()
+                else:
+                    value = found.mean if explain is partial_dependence else found.strength
+                    assert np.isfinite(np.ravel(value)).all()
+
+
+def test_a_truth_value_is_a_number_of_trees():
+    assert len(ForestClassifier(True, random_state=0).fit(X, Y).predict(X)) == 12
+
+
+def test_weights_that_are_no_part_of_a_change():
+    machine = SVC(kernel="linear").fit(X * [1.0, 1.0, 1e-170], Y)
+    found = counterfactual(machine, X[:2] * [1.0, 1.0, 1e-170], X * [1.0, 1.0, 1e-170])
+    assert found.found.all() and (found.changed[:, 2] == X[:2, 2] * 1e-170).all()
+
+
+def test_correlations_with_weights_that_vanish():
+    weight = np.where(Y == 0, 1.0, 1e-320)
+    for values in (np.where(Y == 0, 0.0, X[:, 0]), X[:, 0]):
+        with contextlib.suppress(ValueError):
+            scores = CFS(task="regression").fit(X, values, weight).scores_
+            assert not np.isnan(scores).any()
+
+
+def test_quotients_beyond_float64():
+    found = _quotient(1e300, np.array([1e-300, 0.0, 1e300]), np.array([2.0, 3.0, 4.0]))
+    assert found.tolist() == [2.0, 3.0, 1.0]
+
+
+def test_rates_next_to_zero_need_more_features_than_there_are():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        chosen = Knockoffs(fdr=1e-320, n_copies=3, n_draws=2, random_state=0).fit(X, Y)
+    assert not chosen.get_support().any()
+    assert "at least 1000000000000000 features" in chosen.message_
+
+
+def test_a_score_of_predictions_beyond_float64():
+    machine = AROM(task="regression").fit(X, X[:, 0])
+    assert machine.score(np.where(X > 0, 1e300, -1e300), X[:, 0]) == -np.inf
+    with contextlib.suppress(ValueError):
+        rows = np.where(X > 0, 1e140, -1e140)
+        found = permutation_importance(AROM(task="regression"), rows, 1e150 * X[:, 0], cv=2)
+        assert np.isfinite(found.values).all()
+
+
+def test_no_direction_is_no_counterfactual():
+    """The weights are so small that their norm is zero."""
+    machine = SVC(kernel="linear").fit(X, Y)
+    machine.dual_coef_ = 1e-200 * machine.dual_coef_
+    machine.coef_ = 1e-200 * machine.coef_
+    with contextlib.suppress(ValueError):
+        assert not counterfactual(machine, 1e-200 * X[:2], 1e-200 * X).found.any()

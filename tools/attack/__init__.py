@@ -29,6 +29,7 @@ CAMPAIGNS: dict[str, str] = {
     "estimators": "estimators:Estimators",
     "extremes": "estimators:Extremes",
     "forks": "concurrency:Forks",
+    "kernels": "kernels:Kernels",
     "kills": "kills:Kills",
     "lost": "lost:LostWorkers",
     "memory": "memory:Memory",

@@ -2,7 +2,9 @@
 
 Every attempt makes one table, target, weights and container from its number, and fits one estimator
 with some parameters that may be absurd; what was fitted is then used on the same rows, on rows of
-other sizes, and on tables of another width. Its Shapley values are asked for, and its ONNX graph.
+other sizes, and on tables of another width. Its Shapley values are asked for, its ONNX graph, and
+one other explanation: partial dependence, interactions, counterfactuals, permutation importance, or
+its own words.
 :class:`Extremes` does the same with numbers near the ends of float64 in every attempt.
 
 Failures are: an error that is no ValueError or TypeError (or one of the package) with a sentence; a
@@ -24,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 import tamiz
@@ -66,6 +68,8 @@ def subjects() -> dict[str, Subject]:
                 if room == "search":
                     quick |= {"cv": 2, "time_budget": 10.0}
                     quick |= {"estimator": KNNClassifier(1)} if name != "BranchAndBound" else {}
+                if name == "PegasosClassifier":  # a pass has a million steps if weights say so
+                    quick["max_iter"] = 2
                 found[name] = Subject(kind, quick)
     svm = tamiz.svm
     for kernel in ("linear", "poly", "sigmoid"):
@@ -232,7 +236,7 @@ def framed(draw: Draw, X: np.ndarray, kind: int) -> Any:
         if special == 0:
             columns[first] = words.tolist()
         frame = pl.DataFrame(columns)
-        if special == 1 and n:
+        if special == 1 and n and columns:
             frame = frame.with_columns(pl.Series(first, words.tolist(), dtype=pl.Categorical))
         return frame
     import pyarrow as pa
@@ -485,7 +489,7 @@ class Estimators(Campaign):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.uses = [explained]
+        self.uses: list[Callable[..., Any]] = [explained]
         if importlib.util.find_spec("onnx") is not None:
             self.uses.append(written)
         self.subjects = subjects()
@@ -518,13 +522,17 @@ class Estimators(Campaign):
         before = [content(part) for part in (X, y, *given.values())]
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            outcome = self._fitted_and_used(model, X, y, given, others(draw, X))
+            rest = others(draw, X)
+            more = MORE[np.random.default_rng([self.first, seed, 1]).integers(len(MORE))]
+            outcome = self._fitted_and_used(model, X, y, given, rest, partial(more, y=y))
         check_warnings(said)
         after = [content(part) for part in (X, y, *given.values())]
         assert after == before, "an input was changed"
         return outcome
 
-    def _fitted_and_used(self, model: Any, X: Any, y: Any, given: Any, rest: Any) -> str:
+    def _fitted_and_used(
+        self, model: Any, X: Any, y: Any, given: Any, rest: Any, more: Callable[..., Any]
+    ) -> str:
         try:
             model.fit(X, y, **given)
         except Exception as error:
@@ -540,8 +548,9 @@ class Estimators(Campaign):
             getattr(model, use) for use in USES if hasattr(model, use)
         ]
         names = [call.__name__ for call in calls]
-        calls += [partial(use, model) for use in self.uses]
-        names += ["Shapley values", "ONNX"]
+        calls += [partial(use, model) for use in (*self.uses, more)]
+        names += [use.__name__ for use in self.uses]
+        names.append(getattr(more, "func", more).__name__)
         for rows in (X, rest):
             for name, call in zip(names, calls, strict=False):
                 try:
@@ -573,6 +582,46 @@ def explained(model: Any, rows: Any) -> Any:
     """Shapley values of three rows."""
     few = rows[:3] if isinstance(rows, np.ndarray) and rows.ndim == 2 else rows
     return tamiz.explain.shapley_values(model, few, n_permutations=2, random_state=0).values
+
+
+def along(model: Any, rows: Any, y: Any) -> Any:
+    """Partial dependence on two features."""
+    found = tamiz.explain.partial_dependence(model, rows, [0, 1], grid_resolution=4, random_state=0)
+    return np.concatenate([np.ravel(part) for part in (*found.mean, *found.individual)])
+
+
+def together(model: Any, rows: Any, y: Any) -> Any:
+    """How much two features act together."""
+    found = tamiz.explain.interaction_strength(model, rows, [0, 1], n_rows=4, random_state=0)
+    return np.concatenate([found.strength, found.h_squared])
+
+
+def turned(model: Any, rows: Any, y: Any) -> Any:
+    """The least changes that turn two answers, or none where there is no such change."""
+    few = rows[:2] if isinstance(rows, np.ndarray) and rows.ndim == 2 else rows
+    found = tamiz.explain.counterfactual(model, few, rows)
+    return np.append(found.distances[found.found], found.scale)
+
+
+def shuffled(model: Any, rows: Any, y: Any) -> Any:
+    """What is lost without what a feature says, on samples left out."""
+    again = clone(model)
+    try:
+        return tamiz.explain.permutation_importance(again, rows, y, cv=2, n_repeats=2).values
+    except AttributeError as error:  # scikit-learn's: a selector whose last machine is none
+        if "has no attribute 'score'" in str(error):
+            return 0.0
+        raise
+
+
+def worded(model: Any, rows: Any, y: Any) -> Any:
+    """What the model says of rows in its own words, if it does."""
+    said = model.explain(rows) if hasattr(model, "explain") else ""
+    return len(str(said))
+
+
+#: One of these is asked, too, in an attempt.
+MORE = (along, together, turned, shuffled, worded)
 
 
 def written(model: Any, rows: Any) -> Any:

@@ -49,6 +49,7 @@ from tamiz.search.judges import last_step
 from tamiz.solvers import solve
 from tamiz.svm.kernel_machine import KernelExpansion
 from tamiz.validation import (
+    TOO_LARGE,
     check_features,
     checked,
     estimator_with,
@@ -69,6 +70,8 @@ _GAIN = 1e-4
 _BEYOND = 1e-6
 #: What they are is taken for no less than this part of their deviation over the background.
 _SMALLEST = 1e-3
+#: Weights below this part of all of them change nothing; squares of their reciprocals are infinite.
+_NO_PART = 1e-100
 
 
 @dataclass(frozen=True)
@@ -257,19 +260,23 @@ def counterfactual(
     table = numbers_of(model, X, "X", "counterfactual")
     others = numbers_of(model, background, "background", "counterfactual")
     names = feature_names(model, X, table.shape[1])
-    machine = _machine(model, table, others)
+    with np.errstate(over="ignore", invalid="ignore"):
+        machine = _machine(model, table, others)
+        scale = others.std(axis=0)
+        values = machine.value(machine.seen(table))
+    if not (np.isfinite(scale).all() and np.isfinite(values).all()):
+        raise ValueError(TOO_LARGE)
     fixed = np.zeros(len(names), dtype=bool)
     if fixed_features is not None:
         fixed[check_features(fixed_features, "fixed_features", len(names), names)] = True
-    scale = others.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     low, high = _read_bounds(bounds, others, names)
     changed = np.full_like(table, np.nan)
     distances = np.full(len(table), np.nan)
-    with without_name_warnings():
+    ignored = np.errstate(over="ignore", invalid="ignore")  # a point too far away is none
+    with without_name_warnings(), ignored:
         before = np.asarray(model.predict(table))
         classes = _answers(model, before)
-        values = machine.value(machine.seen(table))
         after = np.where(values > 0, classes[0], classes[1])
         starts = _starts(machine, others)
         least_size = _SMALLEST * float(np.std(starts[1]))  # in the units of this machine
@@ -280,7 +287,7 @@ def counterfactual(
             for part in (1.0, 10.0, 1e3, 1e5):  # rounding may leave it on the wrong side
                 beyond = part * _BEYOND * max(abs(float(values[i])), least_size)
                 found = asked.solve(beyond, starts)
-                if found is None:
+                if found is None or not np.isfinite(asked.size(found)):
                     break
                 if model.predict(found[None, :])[0] == after[i]:
                     changed[i], distances[i] = found, asked.size(found)
@@ -392,6 +399,8 @@ def _affine(model: Any, front: Front, others: np.ndarray) -> tuple[np.ndarray, n
     at = np.array([low, high, 0.3 * low + 0.7 * high])
     seen = through(model, at)
     width = (high - low)[front.source]
+    if not np.isfinite(width).all():
+        raise ValueError(TOO_LARGE)
     factor = (seen[1] - seen[0]) / width
     shift = seen[0] - factor * low[front.source]
     size = np.abs(factor * at[:, front.source]) + np.abs(shift)
@@ -495,8 +504,13 @@ class _Asked(NamedTuple):
         else:
             # in units of the scales; of bounds only those in the way of need matter
             ends = np.where(w * need > 0, most[use], least[use]) / s
-            small, large = np.minimum(0.0, ends), np.maximum(0.0, ends)
             size = float(np.linalg.norm(w * s))
+            if not 0.0 < size < np.inf:  # no direction in float64
+                return None
+            some = np.abs(w * s) > _NO_PART * size
+            use[use] = some
+            w, s, ends = w[some], s[some], ends[some]
+            small, large = np.minimum(0.0, ends), np.maximum(0.0, ends)
             problem = QuadraticProblem(
                 np.eye(len(w)), np.zeros(len(w)), w * s / size, need / size, small, large
             )

@@ -27,6 +27,7 @@ from tamiz.explain.model import feature_names, numbers_of, refuse_without_featur
 from tamiz.explain.result import position_of
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
+    TOO_LARGE,
     check_features,
     checked,
     estimator_with,
@@ -259,7 +260,8 @@ def partial_dependence(
     table = some_rows(whole, MOST_ROWS, random_state)
     names = feature_names(model, X, table.shape[1])
     wanted = _wanted(features, names)
-    decisions = decisions_of(model, table, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        decisions = decisions_of(model, table, X)
     grids = [_grid(table[:, j], grid_resolution, low, high) for j in wanted]
     outputs = decisions.outputs
     if individual:
@@ -267,7 +269,8 @@ def partial_dependence(
         what = f"The curves of {len(table):,} rows for {len(wanted):,} features"
         require_memory(8 * len(table) * points, what, _REMEDY)
     mean, each = [], []
-    with Progress("partial dependence", verbose, most=len(wanted)) as progress:
+    ignored = np.errstate(over="ignore", invalid="ignore")
+    with Progress("partial dependence", verbose, most=len(wanted)) as progress, ignored:
         for j, grid in zip(wanted, grids, strict=True):
             if individual:
                 each.append(decisions.each(np.array([j]), grid[:, None]))
@@ -275,6 +278,8 @@ def partial_dependence(
             else:
                 mean.append(decisions.partial(np.array([j]), grid[:, None]))
             progress.update(f"{len(mean)} of {len(wanted)} features")
+    if not all(np.isfinite(part).all() for part in (*mean, *each)):
+        raise ValueError(TOO_LARGE)
     return PartialDependence(wanted, grids, mean, each, decisions.method, names, outputs, table)
 
 

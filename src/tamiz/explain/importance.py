@@ -47,7 +47,7 @@ from tamiz.explain.folds import (
     setting_of,
     units_of,
 )
-from tamiz.validation import check_level, checked, integer_from
+from tamiz.validation import TOO_LARGE, check_level, checked, integer_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -331,7 +331,10 @@ def leave_covariate_out(
 
 def _importances(work: Shuffling | LeavingOut, names: list[str], kind: str) -> FoldImportances:
     setting = work.setting
-    values, scores = measured(work)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values, scores = measured(work)
+    if not (np.isfinite(values).all() and np.isfinite(scores).all()):
+        raise ValueError(TOO_LARGE)
     splits = setting.judge.splits
     n_train, n_test = np.array([(len(train), len(test)) for train, test in splits]).T
     tested = len(np.unique(np.concatenate([test for _, test in splits])))

@@ -32,7 +32,7 @@ from tamiz.explain.curves import some_rows
 from tamiz.explain.decisions import Decisions, decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
 from tamiz.runtime.progress import Progress
-from tamiz.validation import check_features, checked, estimator_with, integer_from
+from tamiz.validation import TOO_LARGE, check_features, checked, estimator_with, integer_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,8 +186,10 @@ def interaction_strength(
     whole = numbers_of(model, X, "X", "interaction_strength")
     names = feature_names(model, X, whole.shape[1])
     table = some_rows(whole, n_rows, rng)
-    decisions = decisions_of(model, table, X)
-    with Progress("interactions", verbose) as progress:
+    with np.errstate(over="ignore", invalid="ignore"):
+        decisions = decisions_of(model, table, X)
+    ignored = np.errstate(over="ignore", invalid="ignore")
+    with Progress("interactions", verbose) as progress, ignored:
         if features is None:
             wanted = _most_active(decisions, top_features, rng)
         else:
@@ -195,6 +197,8 @@ def interaction_strength(
         if len(wanted) < 2:
             raise ValueError("Interactions need at least two features.")
         strength, part, pairs = _pairs_of(decisions, wanted, progress)
+    if not (np.isfinite(strength).all() and np.isfinite(part).all()):
+        raise ValueError(TOO_LARGE)
     order = np.argsort(-strength, kind="stable")
     return Interactions(
         pairs[order], strength[order], part[order], decisions.method, len(table), names

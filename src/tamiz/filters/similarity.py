@@ -350,7 +350,10 @@ def standardised(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.nd
     Z[:, ~varies] = 0.0
     if weight is not None:
         Z *= np.sqrt(weight / weight.max())[:, None]
-    Z /= np.where(varies, np.sqrt(np.einsum("ij,ij->j", Z, Z)), 1.0)
+    length = np.sqrt(np.einsum("ij,ij->j", Z, Z))
+    varies &= length > 0.0  # else only where weights vanish
+    Z[:, ~varies] = 0.0
+    Z /= np.where(varies, length, 1.0)
     return Z, varies
 
 

@@ -404,7 +404,7 @@ def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> 
     else:
         cuts = np.array([_mean_of_row(values, upto, at) for at in place])
     cuts = cuts[cuts < values[-1]]
-    return cuts[np.flatnonzero(np.diff(cuts, prepend=-np.inf) > 0.0)]
+    return cuts[rises(cuts)]
 
 
 def _mean_of_row(values: np.ndarray, upto: np.ndarray, start: float) -> float:
@@ -420,9 +420,17 @@ def _mean_of_row(values: np.ndarray, upto: np.ndarray, start: float) -> float:
     return min(max(mean, float(values[first])), float(values[last]))
 
 
+def rises(values: np.ndarray) -> np.ndarray:
+    """Where values are greater than the one before; the first is.
+
+    They are compared, not subtracted: the difference of two numbers may be beyond float64.
+    """
+    return np.concatenate([np.ones(min(1, len(values)), dtype=bool), values[1:] > values[:-1]])
+
+
 def _weighted_mdl(values: np.ndarray, weight: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Cuts of sorted values by the minimum description length."""
-    starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > 0.0)  # of runs of equal values
+    starts = np.flatnonzero(rises(values))  # of runs of equal values
     counts = np.zeros((len(values), int(y.max()) + 1))
     unit = counting_unit(float(weight.sum()), len(weight))
     counts[np.arange(len(values)), y] = weight / unit

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
+from tamiz.kernels.prepared import finite_values
 from tamiz.validation import (
     TOO_LARGE,
     Array,
@@ -207,17 +208,24 @@ class Kernel(ABC):
         left = self._samples(X)
         if Z is None:
             require_gram(left.shape[0], left.shape[0])
-            return self._resolve(left)._gram(left, None)
+            kernel = self._resolve(left)
+            return finite_values(kernel, lambda: kernel._gram(left, None))
         right = self._samples(Z, "Z")
         check_same_width(left, right)
         self._require_resolved()
         require_gram(left.shape[0], right.shape[0])
-        return self._gram(left, right)
+        return finite_values(self, lambda: self._gram(left, right))
 
     def diag(self, X: ArrayLike) -> Array:
-        """K(x, x) for each row of ``X``: the diagonal of ``kernel(X)`` without the rest."""
+        """K(x, x) for each row of ``X``: the diagonal of ``kernel(X)`` without the rest.
+
+        It is infinite where float64 ends: such samples are farther than all others.
+        """
         samples = self._samples(X)
-        return self._resolve(samples)._diag(samples)
+        kernel = self._resolve(samples)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = kernel._diag(samples)
+        return finite_values(kernel, lambda: values) if np.isnan(values).any() else values
 
     def distance(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
         """Distances in the feature space: ``sqrt(K(x, x) + K(z, z) - 2 K(x, z))``.
@@ -308,7 +316,8 @@ class Kernel(ABC):
         Prepared
         """
         samples = self._samples(X)
-        return self._resolve(samples)._prepare(samples, np.dtype(dtype))
+        with np.errstate(over="ignore", invalid="ignore"):  # values are looked at when asked for
+            return self._resolve(samples)._prepare(samples, np.dtype(dtype))
 
     def track(self, X: ArrayLike, scale: ArrayLike | None = None) -> FeatureGram:
         """A Gram matrix that follows as features are removed, added or rescaled.
@@ -329,7 +338,9 @@ class Kernel(ABC):
 
         samples = as_samples(X, "X", repr(self), accept_sparse=False)
         require_gram(samples.shape[0], samples.shape[0], matrices=2)
-        return self._resolve(samples)._track(samples, checked_scale(scale, samples.shape[1]))
+        kernel, factors = self._resolve(samples), checked_scale(scale, samples.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return kernel._track(samples, factors)
 
     def restrict(self, columns: ArrayLike, width: int) -> Kernel:
         """The kernel of samples that have only some of their features: the others are zero.

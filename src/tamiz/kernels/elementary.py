@@ -22,6 +22,7 @@ from scipy.spatial.distance import cdist
 from tamiz.kernels.base import Kernel, PairwiseForm
 from tamiz.kernels.compiled import inner_products, squared_norms
 from tamiz.validation import (
+    TOO_LARGE,
     Array,
     Matrix,
     check_count,
@@ -29,6 +30,7 @@ from tamiz.validation import (
     check_not_negative,
     check_positive,
     check_real,
+    require_samples,
 )
 
 if TYPE_CHECKING:
@@ -410,7 +412,7 @@ class Precomputed(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         table: Array = self._samples(X)
-        if Z is not None and table.shape[1] != np.shape(Z)[0]:
+        if Z is not None and table.shape[1] != np.shape(self._samples(Z, "Z"))[0]:
             raise ValueError(
                 f"X of shape {table.shape} cannot hold precomputed kernel values with "
                 f"{np.shape(Z)[0]} samples; it needs one column for each of them."
@@ -468,20 +470,27 @@ def gamma_from(word: str, X: Matrix, weight: Array | None = None) -> float:
     """The number that ``gamma="scale"`` or ``gamma="auto"`` stands for on training samples X."""
     if word == "auto":
         return 1.0 / X.shape[1]
+    require_samples(X.shape[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = X.shape[1] * _variance(X, weight)
+    if not np.isfinite(size):
+        raise ValueError(TOO_LARGE)
+    return min(1.0 / size, float(np.finfo(float).max)) if size > 0 else 1.0
+
+
+def _variance(X: Matrix, weight: Array | None) -> float:
+    """Of all values, those of each sample counted as its weight says."""
     if weight is not None and np.ptp(weight) > 0:
         # in units of a power of two: exact, and products with squares of X stay within float64
         weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
         total = float(weight.sum()) * X.shape[1]
         mean = float((weight @ X).sum()) / total
         if sparse.issparse(X):
-            variance = float((weight @ X.multiply(X)).sum()) / total - mean**2
-        else:
-            variance = float((weight @ np.square(X - mean)).sum()) / total
-    elif sparse.issparse(X):
-        variance = float(X.multiply(X).mean() - X.mean() ** 2)
-    else:
-        variance = float(X.var())
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+            return float((weight @ X.multiply(X)).sum()) / total - mean**2
+        return float((weight @ np.square(X - mean)).sum()) / total
+    if sparse.issparse(X):
+        return float(X.multiply(X).mean() - np.square(X.mean()))
+    return float(X.var())
 
 
 def whole_power(base: Array, exponent: int) -> Array:

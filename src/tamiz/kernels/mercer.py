@@ -109,6 +109,8 @@ def mercer_check(
     if not np.isfinite(gram).all():
         raise ValueError(TOO_LARGE)
     eigenvalues = np.linalg.eigvalsh(gram)
+    if not np.isfinite(eigenvalues).all():
+        raise ValueError(TOO_LARGE)
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     size = max(abs(smallest), abs(largest))
     ratio = smallest / size if size > 0 else 0.0

@@ -9,7 +9,7 @@ composite, looked up in a table, or (module ``radial``) by the fast lane of the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,21 @@ Values = NDArray[Any]  # float64 or float32, as the caller of ``prepare`` chose
 DECISION_BYTES = 64 * 2**20  # kernel values held at once while a decision function is evaluated
 SINGLE_EPS = float(np.finfo(np.float32).eps)
 DOUBLE_EPS = float(np.finfo(np.float64).eps)
+
+
+def finite_values(kernel: Kernel, compute: Callable[[], Array]) -> Array:
+    """What ``compute`` returns, refused in a sentence where numbers of its type end before it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = compute()
+        # the sum is finite unless some value is not (or, harmlessly, unless it overflows)
+        fine = np.isfinite(values.sum()) or np.isfinite(values).all()
+    if not fine:
+        raise ValueError(
+            f"Values of {kernel!r} are beyond what {values.dtype} holds: X has very large values, "
+            "or the kernel large parameters. Scale the features first, for instance with "
+            "sklearn.preprocessing.StandardScaler, or choose a smaller gamma, degree or factor."
+        )
+    return values
 
 
 class Prepared(ABC):
@@ -108,7 +123,7 @@ class Prepared(ABC):
     def gram(self) -> Values:
         """The Gram matrix, shape (n, n), exactly symmetric."""
         require_gram(self.n, self.n, self.dtype.itemsize)
-        return self._typed(self._gram(), None)
+        return finite_values(self.kernel, lambda: self._typed(self._gram(), None))
 
     def rows(self, index: ArrayLike, out: Values | None = None) -> Values:
         """Rows of the Gram matrix, shape (len(index), n), written into ``out`` if given."""

@@ -22,7 +22,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.information.cuts import SLACK, frequency_cuts, mdl_cuts, separate_two_values, width_cuts
+from tamiz.information.cuts import (
+    SLACK,
+    frequency_cuts,
+    mdl_cuts,
+    rises,
+    separate_two_values,
+    width_cuts,
+)
 from tamiz.information.encoding import DISCRETE, are_continuous
 from tamiz.scale.ranges import Ranges
 from tamiz.scale.sample import RowSample
@@ -94,12 +101,12 @@ class Cuts:
         parts = [np.asarray(part, dtype=np.float64) for part in cuts]
         parts = [part[np.isfinite(part)] for part in parts]
         for j, part in enumerate(parts):
-            if (np.diff(part) < 0).any():
+            if (part[1:] < part[:-1]).any():
                 raise ValueError(
                     f"cuts of column {j} are not ascending ({part[:4].tolist()} ...); pass them "
                     "in ascending order."
                 )
-            parts[j] = part[np.diff(part, prepend=-np.inf) > 0]
+            parts[j] = part[rises(part)]
         bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.intp)
         gaps = np.array(np.broadcast_to(np.asarray(gaps, dtype=bool), len(parts)))
         return cls(np.concatenate([*parts, np.empty(0)]), bounds, gaps, float(rank_error))

@@ -281,7 +281,8 @@ class _Decreasing:
         return lambda t: 1.0 / (self.lambda_ * t)
 
     def bound(self, done: int, planned: int) -> float:
-        return float(self.lipschitz**2 * (1.0 + np.log(done)) / (2.0 * self.lambda_ * done))
+        square = self.lipschitz * self.lipschitz  # infinite rather than an error
+        return float(square * (1.0 + np.log(done)) / (2.0 * self.lambda_ * done))
 
 
 _SCHEDULES: dict[str, type[_Constant] | type[_Decreasing]] = {

@@ -30,6 +30,7 @@ from scipy.optimize import Bounds, linprog
 from tamiz.solvers.l1_programs import divided, units
 from tamiz.solvers.linear_program import HingeLosses, Kinks
 from tamiz.solvers.tube_program import TubeLosses
+from tamiz.validation import LARGE_TARGET
 
 _EXACT = 1e-8  # relative duality gap of the machine on a subset
 
@@ -113,12 +114,15 @@ class Scales(NamedTuple):
 
     def undo(self, fit: SubsetFit) -> SubsetFit:
         """The machines in the units of the columns and of the target."""
-        fit = fit._replace(
-            W=self.size * fit.W,
-            b=self.size * fit.b,
-            values=self.size * fit.values,
-            bounds=self.size * fit.bounds,
-        )
+        with np.errstate(over="ignore"):
+            fit = fit._replace(
+                W=self.size * fit.W,
+                b=self.size * fit.b,
+                values=self.size * fit.values,
+                bounds=self.size * fit.bounds,
+            )
+        if not all(np.isfinite(part).all() for part in (fit.W, fit.b)):
+            raise ValueError(LARGE_TARGET)
         if self.scale is not None:
             fit = fit._replace(W=fit.W / self.scale, G=fit.G * self.scale)
         if self.middle is not None:

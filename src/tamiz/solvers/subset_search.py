@@ -334,6 +334,6 @@ def _value(fit: SubsetFit) -> float:
 
 def _quotient(above: float, below: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """``above / below`` where that is less than ``otherwise``."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         quotient = np.where(below > 0.0, above / np.maximum(below, 1e-300), np.inf)
     return np.minimum(quotient, otherwise)

@@ -178,7 +178,8 @@ class TaskSelector(Selector):
         score : float
         """
         measure = r2_score if self._known_task() == "regression" else accuracy_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        with np.errstate(over="ignore"):  # a prediction may be as wrong as float64 can say
+            return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

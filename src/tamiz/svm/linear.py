@@ -41,7 +41,13 @@ _FEWER_ROWS = "Pass fewer rows at a time."
 def lambda_of(lambda_: float, C: float | None, n_samples: float) -> float:
     """Return ``lambda_``, or ``1/(nC)`` if ``C`` is given."""
     check_penalties(lambda_ if C is None else C, "lambda_" if C is None else "C")
-    return lambda_ if C is None else 1.0 / (n_samples * C)
+    if C is None:
+        return lambda_
+    with np.errstate(over="ignore", divide="ignore"):
+        found = float(np.float64(1.0) / (n_samples * C))
+    if not 0.0 < found < np.inf:
+        check_penalties(found, "1 / (C times the sum of the sample weights)")
+    return found
 
 
 def positive_classes(n_classes: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
 from tamiz.tree._samples import classification_tree, regression_tree
 from tamiz.tree.impurity import Criterion
 from tamiz.validation import (
-    TOO_LARGE,
+    LARGE_TARGET,
     check_class_weight,
     check_classes,
     check_regression_target,
@@ -540,9 +540,7 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
             with np.errstate(over="ignore", invalid="ignore"):
                 centred = target - np.average(target, weights=weight)
                 if not np.isfinite(np.dot(weight * centred, centred)):
-                    raise ValueError(TOO_LARGE.replace("X has", "y has", 1).replace(
-                        "the features", "the target", 1
-                    ))  # fmt: skip
+                    raise ValueError(LARGE_TARGET)
             grown = self._grow(
                 table,
                 Criterion.SQUARED_ERROR,

@@ -324,7 +324,7 @@ def grow_forest(
     weights it sees all samples.
     """
     shape = tuple(rules)
-    seeds = np.random.SeedSequence(seed).generate_state(n_trees) % 2**31
+    seeds = np.random.SeedSequence(seed).generate_state(int(n_trees)) % 2**31
     grown: list[Any] = [None] * n_trees
 
     def tile(start: int, stop: int) -> None:

@@ -6,6 +6,7 @@ class (:mod:`tamiz.validation.errors`); other rooms import from this package, no
 
 from tamiz.validation.arrays import (
     IMPUTE,
+    LARGE_TARGET,
     TOO_LARGE,
     Array,
     Matrix,
@@ -183,6 +184,7 @@ from tamiz.validation.results import (
 __all__ = [
     "ANNOUNCE",
     "IMPUTE",
+    "LARGE_TARGET",
     "N_JOBS",
     "TOO_LARGE",
     "Array",

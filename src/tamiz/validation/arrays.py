@@ -30,6 +30,7 @@ from tamiz.validation.frames import (
     has_sparse_columns,
     is_frame,
     names_of,
+    refuse_complex,
     refuse_duplicate_names,
     refuse_sparse_columns,
     refuse_text,
@@ -47,6 +48,7 @@ TOO_LARGE = (
     "X has very large values, whose squares or products are beyond what float64 holds. Scale the "
     "features first, for instance with sklearn.preprocessing.StandardScaler."
 )
+LARGE_TARGET = TOO_LARGE.replace("X has", "y has", 1).replace("the features", "the target", 1)
 _SHOWN_ARRAY = re.compile(r":\narray=.*\.\n(?=Reshape)", re.DOTALL)
 _LESS = "Use fewer samples or features at a time, or a machine with more memory."
 _PARTS = (
@@ -414,6 +416,7 @@ def check_symmetric(K: np.ndarray) -> None:
 
 def as_samples(X: ArrayLike, name: str, owner: str, *, accept_sparse: bool) -> Matrix:
     """Return samples as a C-contiguous float64 table, or as CSR where that is accepted."""
+    refuse_complex(X, name)
     require_copy(X, name)
     if sparse.issparse(X):
         if not accept_sparse:

@@ -222,7 +222,8 @@ def e_bh(e: np.ndarray, fdr: float) -> tuple[np.ndarray, float]:
     """Features that the e-BH procedure selects, and the e-value they need; infinite for none."""
     p = len(e)
     descending = -np.sort(-e)
-    needed = p / (fdr * np.arange(1, p + 1))
+    with np.errstate(over="ignore"):  # of a rate next to zero, none is enough
+        needed = p / (fdr * np.arange(1, p + 1))
     # the division rounds: what is equal in exact numbers counts as equal
     good = np.flatnonzero(descending >= needed * (1.0 - 1e-12))
     if not len(good):

@@ -55,6 +55,9 @@ from tamiz.validation import (
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Numbers of features beyond this are named as this.
+_MOST_NAMED = 10**15
+
 
 class Knockoffs(Selector):
     r"""Select features that beat their knockoffs, with a bound on the rate of false discoveries.
@@ -513,7 +516,9 @@ class Knockoffs(Selector):
 
     def _least(self, level: float) -> int:
         """How many features must stand out together."""
-        return int(np.ceil(1.0 / (level * self.n_copies) - 1e-9))
+        with np.errstate(over="ignore"):
+            least = np.ceil(np.float64(1.0) / (level * self.n_copies) - 1e-9)
+        return int(min(least, _MOST_NAMED))
 
     def _why_nothing(self, draws: np.ndarray) -> str:
         if self.n_draws > 1:

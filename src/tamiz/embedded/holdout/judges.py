@@ -48,6 +48,7 @@ from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.penalties import fit_once, fit_tube
 from tamiz.svm.path.problem import TubeTask
 from tamiz.validation import (
+    LARGE_TARGET,
     TOO_LARGE,
     Labels,
     Units,
@@ -373,15 +374,22 @@ class NumericLoss:
 
     def __call__(self, guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
         """The loss of each prediction."""
-        off = np.abs(guess - truth)
+        with np.errstate(over="ignore"):  # what is lost may be infinite
+            return self._of(np.abs(guess - truth))
+
+    def _of(self, off: np.ndarray) -> np.ndarray:
         if self.kind == "squared":
             return off * off
         return np.maximum(off - self.epsilon, 0.0) if self.kind == "epsilon_insensitive" else off
 
     def unit(self, target: np.ndarray) -> float:
         """The mean loss of the best constant, or nearly: what makes a loss large or small."""
-        centre = target.mean() if self.kind == "squared" else np.median(target)
-        return float(replace(self, epsilon=0.0)(np.full_like(target, centre), target).mean())
+        with np.errstate(over="ignore"):
+            centre = target.mean() if self.kind == "squared" else np.median(target)
+            found = replace(self, epsilon=0.0)(np.full_like(target, centre), target).mean()
+        if not np.isfinite(found):
+            raise ValueError(LARGE_TARGET)
+        return float(found)
 
 
 def numeric_counts(target: np.ndarray, fraction: float) -> np.ndarray:

@@ -44,6 +44,8 @@ References
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -53,6 +55,7 @@ import numpy as np
 
 from tamiz.base import PathStep
 from tamiz.embedded.scaling.machines import TINY, Objective, Value
+from tamiz.validation import TOO_LARGE
 
 SLOW = 1e-2  # decrease of the last steps, as a fraction, below which curvature helps
 STILL = 3e-3  # largest departure from stationarity at the end of a descent that is the answer
@@ -454,7 +457,10 @@ def step_from(objective: Judge, domain: Domain, point: Point, alive: np.ndarray)
     largest, steepest = float(u.max()), float(np.abs(slope).max(initial=0.0))
     if steepest == 0.0:
         return None
+    if not math.isfinite(steepest):
+        raise ValueError(TOO_LARGE)
     length = min(point.length or FIRST * largest / steepest, FARTHEST * largest / steepest)
+    length = min(length, sys.float_info.max)  # where nothing is as good as flat
     for _ in range(TRIALS):
         v = domain.project(u - length * slope, u)
         move = v - u

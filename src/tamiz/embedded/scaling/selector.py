@@ -286,4 +286,5 @@ def _useful(X: np.ndarray) -> np.ndarray:
 
 def _require_derivative(kernel: Kernel, X: np.ndarray) -> None:
     """Refuse kernels that have no derivative with respect to the factors, before any work."""
-    kernel.track(X[:1]).gradient(np.ones(1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        kernel.track(X[:1]).gradient(np.ones(1))

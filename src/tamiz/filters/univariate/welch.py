@@ -131,7 +131,9 @@ def welch_anova(moments: ClassMoments) -> tuple[np.ndarray, np.ndarray]:
     v = moments.variance(ddof=1) / count
     still = v == 0
     any_still = still.any(axis=0)
-    fraction = _fractions(np.where(still, 0.0, 1 / np.where(still, 1.0, v)))  # ω / Ω
+    # in units of a power of two: reciprocals of the least variances would be infinite
+    unit = np.ldexp(1.0, np.frexp(np.where(still, np.inf, v).min(axis=0))[1])
+    fraction = _fractions(np.where(still, 0.0, unit / np.where(still, 1.0, v)))  # ω / Ω
     fraction = np.where(any_still, _fractions(np.where(still, count, 0.0)), fraction)
     middle = (fraction * moments.mean).sum(axis=0)
     distance = (moments.mean - middle) ** 2

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels.compiled import panels_from
+from tamiz.kernels.prepared import finite_values
 from tamiz.runtime.threads import one_blas_thread, run_tiles
 from tamiz.validation import Array, as_samples, check_same_width
 
@@ -135,7 +136,7 @@ class FeatureGram(ABC):
     @property
     def K(self) -> Array:
         if self._gram is None:
-            self._gram = self._current()
+            self._gram = finite_values(self.kernel, self._current)
         return self._gram
 
     def remove(self, j: int) -> None:

@@ -27,7 +27,7 @@ from tamiz.kernels.features import leave_out
 from tamiz.kernels.features.base import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
 from tamiz.kernels.mapped import QuadraticForm
 from tamiz.runtime.threads import product, run_tiles
-from tamiz.validation import Array
+from tamiz.validation import TOO_LARGE, Array
 
 EPS = float(np.finfo(np.float64).eps)
 LANES = 8  # numbers that a vector instruction of the widest kind takes at once
@@ -271,7 +271,10 @@ class RadialFeatures(FeatureGram):
 
     def _norms(self, rows: Index, coef: Array, features: Index) -> Array:
         samples = np.ascontiguousarray(self._spread(rows)[:, features]) * np.sqrt(self.gamma)
-        base = self._base[np.ix_(rows, rows)] * self.gamma
+        with np.errstate(over="ignore"):
+            base = self._base[np.ix_(rows, rows)] * self.gamma
+        if not np.isfinite(base).all():
+            raise ValueError(TOO_LARGE)
         return sum_norms(leave_out.radial_norms, samples, base, coef)
 
     def _diagonals(self, rows: Index, weights: Array, features: Index) -> Array:
