@@ -18,7 +18,7 @@ from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import KFold
 from sklearn.utils.metadata_routing import MetadataRouter
 
-from tamiz import tune
+from tamiz import compare, tune
 from tamiz.base import Selector
 from tamiz.discovery import Shadows, StabilitySelection
 from tamiz.embedded import SVMRFE
@@ -108,6 +108,22 @@ def tuned(inner, metadata, **params):
     return found(inner, metadata, **params)
 
 
+def compared(inner, metadata, **params):
+    """Judged by the double; what is chosen by name is not asked."""
+    options = {"sizes": [1, 2], "scale": None, "nested": False, "random_state": 0}
+    options |= {"error_score": "raise", "baselines": (), "repeats": 1, **params}
+    run = of_function(lambda X, y, e, **more: compare(X, y, ["fisher"], e, **options, **more), 2)
+    return run(inner, metadata)
+
+
+def selected(inner, metadata, **params):
+    """Ranked by the double; what is chosen by name is not asked."""
+    options = {"sizes": [1], "cv": 2, "nested": False, "random_state": 0, "baselines": ()}
+    options |= {"error_score": "raise", "repeats": 1, **params}
+    run = of_function(lambda X, y, e, **more: compare(X, y, [e], **options, **more), 2)
+    return run(inner, metadata)
+
+
 SELECTING = {"inner": SelectorDouble, "plain": WithoutMetadata, "judges": False}
 PROCEDURES = {
     "ForwardSelection": Procedure(of_class(ForwardSelection)),
@@ -127,6 +143,8 @@ PROCEDURES = {
         of_function(permutation_importance, 0), more={"n_repeats": 1}
     ),
     "leave_covariate_out": Procedure(of_function(leave_covariate_out, 0)),
+    "compare by judge": Procedure(compared),
+    "compare of selectors": Procedure(selected, **SELECTING),
     "MultiTarget": Procedure(of_class(MultiTarget), **SELECTING),
     "Shadows": Procedure(of_class(Shadows), more={"max_rounds": 20}, **SELECTING),
     "StabilitySelection": Procedure(
@@ -276,7 +294,9 @@ class Strict(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
-@pytest.mark.parametrize("name", ["ForwardSelection", "tune", "permutation_importance"])
+@pytest.mark.parametrize(
+    "name", ["ForwardSelection", "tune", "permutation_importance", "compare by judge"]
+)
 def test_metadata_reach_workers(name):
     procedure = PROCEDURES[name]
     given = {"metadata": METADATA["metadata"]}

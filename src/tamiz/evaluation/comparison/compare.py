@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from types import SimpleNamespace
@@ -32,6 +32,7 @@ from tamiz.evaluation.comparison.setting import (
     sizes_among,
 )
 from tamiz.evaluation.judges import ErrorMetric
+from tamiz.routing import routes_of_function
 from tamiz.runtime.checkpoint import Journal, digest, identity
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import dividing
@@ -40,6 +41,7 @@ from tamiz.validation import (
     check_resume,
     checked,
     integer_from,
+    named_values,
     number_of_jobs,
     one_metric,
     one_of,
@@ -89,6 +91,7 @@ def compare(
     task: str = "auto",
     groups: Any = None,
     sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
     class_weight: Any = None,
     feature_groups: Any = None,
     adjust: Any = None,
@@ -162,7 +165,11 @@ def compare(
         is a number or a splitter that looks at groups. For :class:`tamiz.search.TimeFolds`, the
         times.
     sample_weight : array of shape (n_samples,), optional
-        Positive weights for the judges that take them and for the error. Selectors do without.
+        Positive weights for the judges that take them and for the error. Selectors do without,
+        unless they ask for them (scikit-learn's metadata routing).
+    params : dict, optional
+        Other metadata, by name, for selectors, judges, a scorer and a splitter that are passed as
+        objects and ask for them (scikit-learn's metadata routing).
     class_weight : dict or "balanced", optional
         Weights of the classes, for the judges that have this parameter.
     feature_groups : list of lists or dict, optional
@@ -393,14 +400,41 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
         stop=given.stop or StopSign(None if budget is None else time.monotonic() + budget),
         judge_whole=given.apparent != "rank",
     )
+    setting = _routed(setting, given)
     seed = int(check_random_state(given.random_state).randint(2**31 - 1))
     return _with_seed(setting, given, seed), data.names
+
+
+def _routed(setting: Setting, given: Any) -> Setting:
+    """With what those ask for who can be asked: what was passed as an object, and not by name."""
+    children: dict[str, tuple[Any, str]] = {"splitter": (given.cv, "split")}
+    for kind, found in (("selector", setting.selectors), ("judge", setting.judges)):
+        passed = getattr(given, f"{kind}s")
+        listed = [] if passed is None else [one for _, one in named_values(f"{kind}s", passed)]
+        for (name, estimator), one in zip(found.items(), listed, strict=False):
+            if not isinstance(one, str):
+                children[f"{kind} {name}"] = (estimator, "fit")
+    if not isinstance(given.scoring, str | None):
+        children["scorer"] = (setting.metric.scorer, "score")
+    own = {"sample_weight": setting.weight, "groups": setting.groups}
+    params = getattr(given, "params", None)
+    routes = routes_of_function("compare", children, len(setting.y), params, **own)
+    if routes is None:
+        return setting
+    return replace(setting, routes=routes, asked=frozenset(children))
 
 
 def _with_seed(setting: Setting, given: Any, seed: int) -> Setting:
     """The same with the splits of a seed."""
     parts = plan_parts(
-        given.cv, given.repeats, setting.X, setting.y, setting.task, seed, setting.groups
+        given.cv,
+        given.repeats,
+        setting.X,
+        setting.y,
+        setting.task,
+        seed,
+        setting.groups,
+        setting.routes,
     )
     return replace(setting, seed=seed, parts=parts)
 
@@ -437,7 +471,8 @@ def _identity(setting: Setting, protocol: dict[str, Any], random_state: Any) -> 
                 if key != "data":
                     about[f"{kind} {name}, {key}"] = value
     about["tune"] = repr(setting.candidates)
-    beside = (setting.groups, setting.weight, setting.covariates)
+    routed = [] if setting.routes is None else setting.routes.arrays()
+    beside = [setting.groups, setting.weight, setting.covariates, *routed]
     parts = [setting.X, setting.y, *beside, *(setting.units or ())]
     about["data"] = digest(*(part for part in parts if part is not None))
     return about

@@ -223,7 +223,7 @@ class Fold:
     ) -> Iterator[Reply]:
         """Predictions for the test part without estimators; none where there is no such way."""
         estimator = self.setting.judges[judge]
-        way = fast_way(estimator, candidates)
+        way = None if self._is_asked(judge) else fast_way(estimator, candidates)
         asked = [question for question in questions if len(question.features)]
         if way is None or not isinstance(self.Z, np.ndarray) or not asked:
             return
@@ -247,6 +247,10 @@ class Fold:
         except Exception:  # the estimator has the sentence for it
             pass
         return self.fitted(judge, features, candidate)
+
+    def _is_asked(self, judge: str) -> bool:
+        """Whether what the judge, or the scorer, gets besides its rows is theirs to say."""
+        return bool(self.setting.asked & {f"judge {judge}", "scorer"})
 
     def _division(self, judge: str, estimator: Any) -> Division | None:
         setting = self.setting
@@ -290,7 +294,10 @@ class Fold:
             else:
                 machine = self.fitted(judge, features, candidate)
                 Z_test = self.Z_test[:, features]
-            return self._finite(setting.metric(machine, Z_test, self.y_test, self.weight_test))
+            asked = setting.part_of_metadata("scorer", self.test)
+            return self._finite(
+                setting.metric(machine, Z_test, self.y_test, self.weight_test, asked)
+            )
         except Exception as error:
             self.failures.take(error, f"judge {judge!r} with {len(features)} features")
             return np.nan
@@ -300,9 +307,11 @@ class Fold:
         machine = seeded(clone(self.setting.judges[judge]), self._seed(judge))
         machine.set_params(**resolved(candidate, len(features)))
         rows = self._rows(judge)
-        options = {}
-        if self.weight is not None and _takes_weights(machine):
-            options = fit_arguments(machine, self.weight[rows])
+        options = self.setting.part_of_metadata(f"judge {judge}", self.train[rows])
+        if options is None:
+            options = {}
+            if self.weight is not None and _takes_weights(machine):
+                options = fit_arguments(machine, self.weight[rows])
         Z, y = self.Z[:, features], self.y
         if len(rows) < len(y):
             Z, y = Z[rows], y[rows]
@@ -454,7 +463,9 @@ def try_to_rank(
         rows = some_rows(y, setting.limits.methods.get(name), setting.task, setting.seed_of(*key))
         if len(rows) < len(y):
             Z, y, samples = Z[rows], y[rows], samples[rows]
-        selector.fit(Z, y, **_structure_inside(setting, selector, samples, key))
+        inside = _structure_inside(setting, selector, samples, key)
+        inside |= setting.part_of_metadata(f"selector {name}", samples) or {}
+        selector.fit(Z, y, **inside)
         seconds = time.perf_counter() - began
         refuse_interrupted(selector)
         order = order_of(selector)

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import LeaveOneOut
 
 from tamiz.evaluation.judges import ErrorMetric
-from tamiz.search.splits import Split, inner_splits, make_splits, shuffled_folds
+from tamiz.routing import Routes
+from tamiz.search.splits import Split, inner_splits, make_splits, shuffled_folds, splitting
 from tamiz.validation import integers_from
 
 #: Without ``sizes``: about three steps to a factor of four, up to this many.
@@ -34,7 +35,14 @@ class OuterSplit:
 
 
 def plan_parts(
-    cv: Any, repeats: int, X: Any, y: np.ndarray, task: str, seed: int, groups: Any
+    cv: Any,
+    repeats: int,
+    X: Any,
+    y: np.ndarray,
+    task: str,
+    seed: int,
+    groups: Any,
+    routes: Routes | None = None,
 ) -> list[OuterSplit]:
     """All splits of all repeats.
 
@@ -48,7 +56,8 @@ def plan_parts(
         if isinstance(cv, int):
             splitter = _folds(cv, y, task, int(seeds[r]), groups)
         kind = task == "classification"
-        splits = make_splits(splitter, X, y, kind, int(seeds[r]), groups, warn=r == 0)
+        asked = splitting(cv, groups, routes)
+        splits = make_splits(splitter, X, y, kind, int(seeds[r]), warn=r == 0, **asked)
         parts += [OuterSplit(train, test, r, f) for f, (train, test) in enumerate(splits)]
     if task == "classification":
         _refuse_one_class(parts, y)
@@ -230,6 +239,14 @@ class Setting:
     known: dict[Any, float] = field(default_factory=dict)  # errors of subsets judged before
     judge_whole: bool = True  # whether rankings on all data are judged, for the apparent error
     whole: dict[str, Ranking] = field(default_factory=dict)  # rankings on all data
+    routes: Routes | None = None  # who gets what of the metadata, where they are asked
+    asked: frozenset[str] = frozenset()  # those who are: selectors, judges and scorer as objects
+
+    def part_of_metadata(self, child: str, rows: np.ndarray) -> dict[str, Any] | None:
+        """What a child asked for, of these rows; None if it is not asked."""
+        if self.routes is None or child not in self.asked:
+            return None
+        return self.routes.part(child, rows)
 
     @property
     def n_features(self) -> int:

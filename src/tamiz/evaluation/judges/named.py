@@ -314,12 +314,18 @@ class ErrorMetric:
         self.error_is_rate = isinstance(scoring, str) and self.scoring.startswith(_RATES)
 
     def __call__(
-        self, machine: Any, X: Any, y: np.ndarray, weight: np.ndarray | None = None
+        self,
+        machine: Any,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray | None = None,
+        asked: dict[str, Any] | None = None,
     ) -> float:
-        """The error of a fitted machine on some samples."""
+        """The error of a fitted machine on some samples; ``asked`` is what a scorer asked for."""
         if self.counted:
             return self.count(machine.predict(X), y, weight)
         options = {} if weight is None else {"sample_weight": weight}
+        options = options if asked is None else asked
         try:
             score = float(self.scorer(machine, X, y, **options))
         except ValueError:
