@@ -119,6 +119,19 @@ def test_workflows_install_what_the_makefile_installs():
     assert all(for_tests in run for run in installing)
 
 
+def test_workflows_test_the_lowest_versions_as_the_makefile_does():
+    (recipe,) = re.findall(r"^test-lowest:.*\n((?:\t.*\n)+)", MAKEFILE, flags=re.MULTILINE)
+    (step,) = [
+        step
+        for step in WORKFLOWS["ci.yml"]["jobs"]["test"]["steps"]
+        if step.get("name") == "Test, lowest versions"
+    ]
+    for option in re.findall(r'-m "not [^"]*"|--[a-z]+[= ][\w/.]+', recipe.partition("pytest")[2]):
+        assert option in step["run"], option
+    for name, value in re.findall(r'(TAMIZ_\w+)=("[^"]*"|\w+)', recipe):
+        assert step["env"][name] == value.strip('"'), name
+
+
 def test_actions_are_pinned_and_have_no_more_rights_than_they_need():
     for name, workflow in WORKFLOWS.items():
         assert workflow["permissions"] == {"contents": "read"}, name

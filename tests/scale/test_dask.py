@@ -32,6 +32,7 @@ from tamiz.scale import dask as module
 from tamiz.scale._survey import Ascending, Survey
 from tamiz.scale.dask import Surveyed, survey_piece
 from tests.clusters import is_idle, kill, pids
+from tools.attack.lost import LostWorkers
 
 N = 1200
 
@@ -353,6 +354,17 @@ def test_worker_killed_in_the_middle_costs_nothing_but_time(client, frame):
     theirs = module.DaskExecutor(client).sweep(table, slowly, line, lambda *told: "")
     assert line.done
     np.testing.assert_array_equal(theirs.counts, expected.counts)
+
+
+@pytest.mark.ours
+def test_campaigns_of_lost_workers_begin_well(tmp_path, dask_client):
+    """A job that loses a worker at some moment; ``make attack`` has all of them, many times.
+
+    One that ended before has given the answer of one process, too, or the attempt fails.
+    """
+    attacker = LostWorkers(tmp_path, dask_client)
+    done = attacker.attempt(list(attacker.jobs).index("tune"))
+    assert done.startswith(("same answer", "ended"))
 
 
 def _arrays(table):
