@@ -154,7 +154,7 @@ def test_a_study_warns_of_features_that_changed():
         found = [w for w in one.warnings if w["code"] == "drift"]
         assert [w["columns"] for w in found] == [["income"]] * changed
         for lang in ("en", "es"):
-            said = LANGUAGES[lang]("warning_drift", names="", dated="day").partition(":")[0]
+            said = LANGUAGES[lang]("warning_drift_one", names="", dated="day").partition(":")[0]
             assert (said in read(render(one, lang)).one("summary").text) == changed
             assert any(said in sentence for sentence in summary(one, lang)) == changed
         if changed:

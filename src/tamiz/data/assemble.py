@@ -118,14 +118,12 @@ def build(
             report_leaks(alone, leaks == "drop", remarks)
             if leaks == "drop":
                 aside |= {f: f"a suspected leak: gives the target {how}" for f, how in away.items()}
-    if "time" in beside:
-        dated_by: str | None = plan.beside["time"]
-        if _column(table, by_name, plan.beside["time"]).is_text:
-            beside["dates"] = as_dates(beside["time"])
-    else:
-        dated = [feature for feature in aside if judged[feature] == "date"]
-        dated_by, dates = find_dates(dated, texts)
-        beside |= dates
+    dated_by = plan.beside.get("time")
+    dates: dict[str, np.ndarray] = {}
+    if dated_by is None:
+        dated_by, dates = find_dates([f for f in aside if judged[f] == "date"], texts)
+    elif _column(table, by_name, dated_by).is_text:
+        dates = {"dates": as_dates(beside["time"])}
     if encode is None:
         aside = {}
         if texts and not sparse.issparse(X):
@@ -151,7 +149,7 @@ def build(
         missing=count_missing(X),
         levels=levels,
         aside=aside,
-        extras={**_extras(table, rows), **beside},
+        extras={**_extras(table, rows), **beside, **dates},
         dated_by=dated_by,
         notes=remarks.notes + remarks.alarms,
         warnings=remarks.found,

@@ -197,9 +197,6 @@ def make_study(
             stop.deadline += 0.1 * budget
         try:
             if _answer(study, setting, problem):
-                best = study.recommended or study.most_accurate
-                if best is not None:
-                    study.warnings += drift_warnings(given.dataset, best.features)
                 _add_details(study, setting, problem, planned=tune == "auto")
                 _add_standing(study, setting, given, budget)
                 if setting.covariates is not None:
@@ -541,6 +538,8 @@ def _answer(study: Study, setting: Setting, problem: _Prepared) -> bool:
     study.answers = answers
     study.most_accurate = answers.most_accurate
     study.recommended = answers.smallest if answers.signal else None
+    best = study.recommended or answers.most_accurate  # what changes may not predict
+    study.warnings += drift_warnings(study.dataset, best.features)
     shown = answers.smallest
     study.honest = {
         "error": shown.error,
