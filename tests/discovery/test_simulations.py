@@ -79,6 +79,16 @@ def test_signals_that_single_features_do_not_show(signal):
     assert np.mean(alone) < 0.4
 
 
+def test_features_to_stand_behind_are_seldom_there_by_mistake():
+    """What ``tamiz select`` names, on noise and on sparse tables: the docs have long series."""
+    name = "select, to stand behind"
+    noise = series(Setting("independent", "nothing", 80, 30), [name], 3)[name]
+    assert sum(o.unrelated > 0 for o in noise) <= 1  # at a rate of a tenth 3 in 100 would exceed
+    sparse = series(Setting("independent", "sparse", 200, 40), [name], 2)[name]
+    assert sum(o.selected for o in sparse) >= 4  # of 8
+    assert sum(o.unrelated for o in sparse) <= 2
+
+
 def test_table_has_a_row_for_each_method():
     setting = Setting("blocks", "linear", 60, 20)
     outcomes = repeat(setting, 0, ["Holm", "Benjamini-Hochberg", "stability, ReliefF"])

@@ -9,15 +9,17 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, SelectPercentile
-from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 import tamiz
 from tamiz.discovery import StabilitySelection, stability_bound
+from tamiz.discovery.continued import continues
 from tamiz.embedded import L1SVM
 from tamiz.filters import (
     CFS,
@@ -27,6 +29,7 @@ from tamiz.filters import (
     PearsonScore,
     WelchT,
 )
+from tamiz.svm import LinearMachine
 from tests.checks import assert_every_check_passes
 from tests.naive import discovery as naive
 
@@ -407,3 +410,65 @@ def test_a_sparse_machine_along_its_penalty():
     X, y = table(80, 15)
     got = fitted((X, y), L1SVM(), penalty={"C": [0.05, 0.1, 0.5]}, n_subsamples=8)
     assert {2, 5} <= set(got.get_support(indices=True))
+
+
+def many(seed=0, n=120, p=40):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (X[:, :4].sum(axis=1) + rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_machines_along_a_penalty_begin_where_the_last_one_ended(pipeline, monkeypatch):
+    """The same answer as by clones; within a half each fit but the first has one to begin at."""
+    X, y = many()
+    selector = SelectFromModel(LinearMachine(loss="logistic", penalty="l1"), threshold=1e-9)
+    name = "estimator__C"
+    if pipeline:
+        selector = make_pipeline(StandardScaler(), selector)
+        name = "selectfrommodel__estimator__C"
+    assert continues(selector, name)
+    begun = []
+    fit = LinearMachine.fit
+
+    def noted(self, X, y, *rest, **beside):
+        begun.append(self.warm_start and hasattr(self, "coef_"))
+        return fit(self, X, y, *rest, **beside)
+
+    monkeypatch.setattr(LinearMachine, "fit", noted)
+    path = {name: [0.02, 0.03, 0.05, 0.08, 0.12]}
+    settings = {"penalty": path, "n_subsamples": 8, "n_features_per_subsample": 12}
+    warm = fitted((X, y), selector, **settings)
+    assert len(begun) > 16 and begun.count(False) == 8  # the first of every half
+    begun.clear()
+    monkeypatch.setattr("tamiz.discovery.stability.continues", lambda *_: False)
+    cold = fitted((X, y), selector, **settings)
+    assert not any(begun)
+    np.testing.assert_array_equal(warm.entry_sizes_, cold.entry_sizes_)
+    assert selector.get_params()[name.removesuffix("__C")].warm_start is False
+
+
+@pytest.mark.parametrize(
+    ("selector", "name", "expected"),
+    [
+        (SelectFromModel(LogisticRegression()), "estimator__C", True),
+        (SelectFromModel(Lasso()), "estimator__alpha", True),
+        (SelectFromModel(RandomForestClassifier()), "estimator__max_depth", False),
+        (SelectFromModel(SGDClassifier()), "estimator__alpha", False),
+        (make_pipeline(StandardScaler(), L1SVM()), "l1svm__C", False),
+        (L1SVM(), "C", False),
+    ],
+)
+def test_only_machines_that_begin_anywhere_go_on(selector, name, expected):
+    assert continues(selector, name) is expected
+
+
+def test_a_forest_along_its_depth_is_grown_anew():
+    """With warm_start it would keep its trees."""
+    X, y = many(p=8)
+    forest = SelectFromModel(RandomForestClassifier(n_estimators=5, random_state=0), max_features=2)
+    found = fitted(
+        (X, y), forest, penalty={"estimator__max_depth": [1, 3]}, n_subsamples=4,
+        n_features_per_subsample=4,
+    )  # fmt: skip
+    assert len(np.unique(found.entry_sizes_[found.entry_sizes_ > 0])) > 1

@@ -6,8 +6,8 @@
     python -m tools.discoveries --table FOLDER
 
 A repetition draws a table from a design (independent, autoregressive, blocks, factors) and a target
-from a signal (linear, logistic, xor, radial, or nothing at all), and lets a method select. A cell
-is a setting and a method. All cells get ``--enough`` repetitions, then the quickest ones
+from a signal (linear, logistic, xor, radial, sparse, or nothing at all), and lets a method select.
+A cell is a setting and a method. All cells get ``--enough`` repetitions, then the quickest ones
 ``--repeats`` first; those of one seed see the same data, and methods that read the same fit in
 several ways share it. Outcomes are appended to FOLDER one by one: a run that is cut off
 leaves a table, and another run with the same FOLDER goes on where it ended.

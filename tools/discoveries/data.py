@@ -100,6 +100,10 @@ def _radial(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return (radius > np.median(radius)).astype(int)
 
 
+def _sparse(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    return (X @ _signs(X, random) + random.normal(size=len(X)) > 0).astype(int)
+
+
 def _nothing(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return (random.permutation(len(X)) % 2).astype(int)
 
@@ -114,6 +118,7 @@ SIGNALS: dict[str, tuple[Callable[..., np.ndarray], int]] = {
     "logistic": (_logistic, 20),
     "xor": (_xor, 2),
     "radial": (_radial, 4),
+    "sparse": (_sparse, 4),
     "nothing": (_nothing, 0),
 }
 

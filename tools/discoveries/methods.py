@@ -245,7 +245,7 @@ METHODS: dict[str, Method] = {
     ),
     "stability, score, fdr": Method(_score_halves, _support, "FDR", 0.1, "unrelated", STRAIGHT),
     "select, to stand behind": Method(
-        _standing, np.asarray, "FDR", 0.1, "unrelated", STRAIGHT, 20_000
+        _standing, np.asarray, "FDR", 0.1, "unrelated", (*STRAIGHT, "sparse"), 20_000
     ),
     "Knockoffs, linear, 0.1": Method(_linear_copies, _beaten(0.1), "FDR", 0.1, "wrong", STRAIGHT),
     "Knockoffs, linear": Method(_linear_copies, _beaten(0.2), "FDR", 0.2, "wrong", STRAIGHT),

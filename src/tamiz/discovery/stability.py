@@ -40,6 +40,7 @@ from tamiz.discovery.bounds import (
     size_for_fdr,
     sizes_up_to,
 )
+from tamiz.discovery.continued import continues, made_to_continue
 from tamiz.display import axes, frames
 from tamiz.filters import PearsonScore
 from tamiz.routing import (
@@ -139,7 +140,9 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     penalty : dict of one parameter, optional
         Selects along a path instead of by number: ``{"C": [0.01, 0.1, 1.0]}`` are values of a
         parameter of the selector from the one that selects fewest features to the one that selects
-        most. A half selects the union along the path, as far as that has at most q features.
+        most. A half selects the union along the path, as far as that has at most q features. Of
+        linear machines (:class:`tamiz.svm.LinearMachine`, ``LogisticRegression``, ``Lasso``,
+        ``ElasticNet``, alone or in a selector) each fit begins where the one before it ended.
     random_state : int, RandomState or None, default=None
         Seed of the halves, and of a selector that has none.
     n_jobs : int or None, default=None
@@ -758,8 +761,12 @@ class _HalfFits:
 
     def _along_penalty(self, data: tuple[Any, ...], inside: dict[str, Any]) -> np.ndarray:
         sizes = np.zeros(self.table.n_features, dtype=np.int64)
+        name = next(iter(self.values[0]))
+        going_on = continues(self.machine, name)
+        machine = made_to_continue(clone(self.machine), name) if going_on else self.machine
         for value in self.values:
-            fitted = fit_to_the_end(clone(self.machine).set_params(**value), *data, **inside)
+            model = machine if going_on else clone(machine)
+            fitted = fit_to_the_end(model.set_params(**value), *data, **inside)
             mask = mask_and_names(fitted, self.table.n_features)[0] | (sizes > 0)
             sizes[mask & (sizes == 0)] = mask.sum()
             if self.q is not None and mask.sum() >= self.q:
