@@ -165,6 +165,23 @@ def test_a_study_names_what_it_does_not_know():
         make_study(data, ["fisher"], adjust=list("abcdef"))
 
 
+def test_weights_are_those_of_scikit_learn_and_numbers_of_rows():
+    rng = np.random.default_rng(0)
+    known = rng.normal(size=(60, 2))
+    genes = known @ rng.normal(size=(2, 3)) + rng.normal(size=(60, 3))
+    table, weight = np.column_stack([known, genes]), rng.integers(0, 4, 60)
+    adjuster = CovariateAdjuster([0, 1]).fit(table, sample_weight=weight)
+    model = LinearRegression().fit(known, genes, sample_weight=weight)
+    np.testing.assert_allclose(adjuster.transform(table), genes - model.predict(known), atol=1e-9)
+    repeated = CovariateAdjuster([0, 1]).fit(np.repeat(table, weight, axis=0))
+    np.testing.assert_allclose(adjuster.explained_, repeated.explained_)
+    np.testing.assert_allclose(adjuster.transform(table), repeated.transform(table), atol=1e-9)
+    table[:, 2] = 3.0 * table[:, 0] + 0.1
+    assert CovariateAdjuster([0]).fit(table, sample_weight=weight).gone_.tolist() == [
+        False, True, False, False,
+    ]  # fmt: skip
+
+
 def test_estimator_checks():
     assert_every_check_passes(CovariateAdjuster([0]))
 

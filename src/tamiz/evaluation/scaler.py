@@ -12,7 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
 from tamiz.information.columns import safe_units
-from tamiz.validation import TOO_LARGE, check_features, check_names, check_X, names_for
+from tamiz.validation import (
+    TOO_LARGE,
+    check_features,
+    check_names,
+    check_sample_weight,
+    check_X,
+    names_for,
+)
 
 if TYPE_CHECKING:
     from tamiz.data import Dataset
@@ -173,7 +180,7 @@ class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
     def __init__(self, covariates: Any = ()):
         self.covariates = covariates
 
-    def fit(self, X: Any, y: Any = None) -> CovariateAdjuster:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CovariateAdjuster:
         """Regress every feature on the covariates.
 
         Parameters
@@ -181,6 +188,8 @@ class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_columns)
             Samples.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in the regression; those of weight zero are left out.
 
         Returns
         -------
@@ -195,10 +204,15 @@ class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
                 f"covariates names every column of X (n_features={table.shape[1]}); no feature is "
                 "left."
             )
+        factor = 1.0
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, len(table))
+            table, weight = table[weight > 0], weight[weight > 0]
+            factor = np.sqrt(weight / weight.mean())[:, None]
         units = safe_units(np.abs(table).max(axis=0))
         table = table / units
-        centre = table.mean(axis=0)
-        table = table - centre
+        centre = (factor * (factor * table)).mean(axis=0)
+        table = factor * (table - centre)
         known, features = table[:, self.covariates_], table[:, self.features_]
         slopes = np.linalg.lstsq(known, features, rcond=None)[0]
         unit, own = units[self.features_], units[self.covariates_]

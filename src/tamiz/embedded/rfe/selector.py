@@ -454,8 +454,8 @@ class SVMRFE(LastMachineLearner):
             if store is not None and store.state is not None:
                 splits = unpack(store.state)  # those of the run that is resumed
             else:
-                asked = self._for_splitter(X.shape[0], {**given, "groups": (*beside, None)[0]})
-                splits = splits_of(self.cv, X, y, data.target, used, self.random_state, **asked)
+                given["groups"] = (*beside, None)[0]
+                splits = self._splits(X, y, data.target, used, given)
         self._forget_earlier_fit()
         most = len(sizes_of(setup)) - 1 + len(splits or ())
         with Progress("SVMRFE", self.verbose, most=most) as progress:
@@ -485,12 +485,15 @@ class SVMRFE(LastMachineLearner):
         self._finish(order=order, support=support, path=path, seconds=seconds, notes=notes)
         self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
 
-    def _for_splitter(self, n_samples: int, given: dict[str, Any]) -> dict[str, Any]:
-        """The groups, and what else a splitter of scikit-learn asks for."""
-        routes = routes_of(self, n_samples, given)
-        if routes is None or not hasattr(self.cv, "set_split_request"):
-            return {"groups": given["groups"]}
-        return routes.part("splitter")
+    def _splits(
+        self, X: Any, y: Any, target: Any, used: np.ndarray, given: dict[str, Any]
+    ) -> list[Split]:
+        """The folds, by groups and by what else a splitter of scikit-learn asks for."""
+        routes = routes_of(self, X.shape[0], given)
+        asked = {"groups": given["groups"]}
+        if routes is not None and hasattr(self.cv, "set_split_request"):
+            asked = routes.part("splitter")
+        return splits_of(self.cv, X, y, target, used, self.random_state, **asked)
 
     def _last_parameters(self, data: WeighedSamples, features: np.ndarray) -> dict[str, Any]:
         """Of the machine on the selected features."""

@@ -15,6 +15,7 @@ from tamiz.base import Stopwatch
 from tamiz.evaluation.tuning.cells import (
     Board,
     Plain,
+    TuningMetric,
     make_metric,
     refuse_for_halving,
     run_cells,
@@ -30,7 +31,7 @@ from tamiz.evaluation.tuning.strings import (
     stands_alone,
     string_kernel,
 )
-from tamiz.routing import routes_of_function
+from tamiz.routing import Routes, routes_of_function
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, n_threads
@@ -222,13 +223,8 @@ def tune(
     metric = make_metric(estimator, scoring)
     cells = Grid(estimator, grid, table, n_iter if search == "random" else None, seed)
     cells.check_values(estimator)
-    children = {
-        "estimator": (estimator, "fit"),
-        "scorer": (metric.scorer, "score"),
-        "splitter": (cv, "split"),
-    }
-    own = {"sample_weight": weight, "groups": groups}
-    routes = routes_of_function("tune", children, n, params, **own)
+    given = {"sample_weight": weight, "groups": groups}
+    routes = _routes(estimator, metric, cv, n, params, given)
     splits = _splits(cv, table, target, classifier, seed, splitting(cv, groups, routes))
     strict = error_score == "raise"
     plain = Plain(estimator, table, target, weight, splits, metric, strict, routes)
@@ -248,19 +244,45 @@ def tune(
         journal = None
         if checkpoint is not None:
             journal = Journal(checkpoint, plain.identity(cells.full, scoring), resume=resume)
-        try:
-            with Progress("tuning", verbose, most=len(cells.cells) * len(splits)) as progress:
-                board = Board(cells.cells, len(splits), journal, progress)
-                run_cells(board, plain, cells.full, quick, n_jobs)
-        finally:
-            if journal is not None:
-                journal.close()
+        board = _filled(cells, plain, quick, journal, n_jobs, verbose)
         found, interrupted = _cells(board, metric, error_score), board.interrupted
         served = 0 if quick is None else len(quick.served)
         notes = {"search": search, "fast_cells": served}
         _warn_of_failures(board, found)
     wanted = _Wanted(choose, refit, n_jobs, verbose)
     return _conclude(found, plain, cells, wanted, interrupted, notes, watch)
+
+
+def _routes(
+    estimator: Any, metric: TuningMetric, cv: Any, n: int, params: Any, given: dict[str, Any]
+) -> Routes | None:
+    """Who gets what of the metadata, where they are asked."""
+    children = {
+        "estimator": (estimator, "fit"),
+        "scorer": (metric.scorer, "score"),
+        "splitter": (cv, "split"),
+    }
+    return routes_of_function("tune", children, n, params, **given)
+
+
+def _filled(
+    cells: Grid,
+    plain: Plain,
+    quick: Fast | None,
+    journal: Journal | None,
+    n_jobs: int | None,
+    verbose: bool | int,
+) -> Board:
+    """The scores of all cells on all splits, or of those that Ctrl-C left."""
+    n_splits = len(plain.splits)
+    try:
+        with Progress("tuning", verbose, most=len(cells.cells) * n_splits) as progress:
+            board = Board(cells.cells, n_splits, journal, progress)
+            run_cells(board, plain, cells.full, quick, n_jobs)
+    finally:
+        if journal is not None:
+            journal.close()
+    return board
 
 
 class _Wanted(NamedTuple):
