@@ -569,7 +569,7 @@ def test_what_would_not_fit_gets_a_sentence(limits, free_memory):
     free_memory(100_000)
     SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
     limits(machines, MOST_BYTES=0)
-    free_memory(100)
+    free_memory(7_700)  # four tables of 40 x 6 numbers, and no matrix of the support vectors
     with pytest.raises(MemoryError, match="support vectors, whose matrix"):
         SVMRFE(kernel="rbf").fit(X, y)
 
