@@ -47,9 +47,8 @@ plt.show()
 # measured. What can be asked for is genes that are chosen again and again: here with one wrong gene
 # at most, on average.
 stable = StabilitySelection(WelchT(), pfer=1.0, random_state=0).fit(X, y)
-print(
-    f"{stable.support_.sum()} genes of {X.shape[1]:,}, of which {stable.bound_:.2f} at most wrong"
-)
+print(f"{stable.support_.sum()} of {X.shape[1]:,} genes")
+print(f"wrong among them on average: {stable.bound_:.2f} or less")
 figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
 stable.plot(top=15, ax=ax)
 plt.show()

@@ -38,20 +38,9 @@ plt.show()
 # The bins of three columns. The ratio of debt to income speaks for a default where it is high, and
 # nearly as clearly where nobody wrote it down.
 woe = WeightOfEvidence("mdl", positive="default").fit(X, y)
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
 for ax, name in zip(axes, ["DEBTINC", "DELINQ", "CLAGE"], strict=True):
-    j = list(X.columns).index(name)
-    cuts = [f"{cut:.3g}" for cut in woe.cuts_[j]]
-    if cuts:
-        bins = [f"≤ {cuts[0]}", *(f"… {cut}" for cut in cuts[1:]), f"> {cuts[-1]}", "missing"]
-    else:
-        bins = ["any", "missing"]
-    weights = woe.weights_[j]
-    ax.bar(range(len(bins)), weights, color=np.where(weights > 0, "tab:orange", "tab:blue"))
-    ax.set_xticks(range(len(bins)), bins, rotation=60, ha="right", size="small")
-    ax.axhline(0, color="k", lw=0.8)
-    ax.set_title(f"{name}, IV {woe.information_values_[j]:.2f}")
-axes[0].set_ylabel("repaid ← weight of evidence → default")
+    woe.plot(name, ax=ax)
 plt.show()
 
 # %%

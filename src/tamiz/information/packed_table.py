@@ -7,10 +7,11 @@ sample; the last of them is read for the columns that others are held against on
 follow from the others.
 
 Compiled code takes counts from the bits as indices, so that whatever a file says is checked when it
-is opened: places, margins, and once all the bits.
+is opened: places, margins, and once all the bits. Checksums find what was damaged; the other checks
+are for files that somebody made by hand.
 
-Layout, little-endian: a mark, the place and length of the index; then for each group its bits, its
-margins, its columns and which of them vary; the index, as JSON, comes last.
+Layout, little-endian: a mark, the place, length and checksum of the index; then for each group its
+bits, its margins, its columns and which of them vary; the index, as JSON, comes last.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import json
 import mmap
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import zlib
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -37,7 +40,7 @@ from tamiz.runtime.threads import run_tiles
 from tamiz.validation import DamagedFileError, checked, integer_from, is_frame, require_memory
 
 MARK = b"tamiz packed 1\n\0"
-_HEAD = len(MARK) + 16
+_HEAD = len(MARK) + 24
 _ALIGNED = 64
 
 #: Columns that are coded at a time.
@@ -103,9 +106,7 @@ class PackedTable:
             with open(path, "rb") as file:
                 if os.fstat(file.fileno()).st_size < _HEAD:
                     raise self._damaged("it ends within its first bytes")
-                # A private copy of a page is made when it is written to, which nobody does; arrays
-                # that may be written to need no code compiled for them alone.
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+                self._map = _mapped(file.fileno())
         except OSError as error:
             from tamiz.runtime.checkpoint import cannot  # splitters come with it
 
@@ -121,6 +122,11 @@ class PackedTable:
         varies, n_levels = np.ones(p, dtype=bool), np.zeros(p, dtype=np.intp)
         with Progress("checking", verbose) as progress:
             for done, entry in enumerate(index.groups):
+                if (
+                    self._checksum(entry.at, _group_bytes(entry.levels, n, entry.columns))
+                    != entry.sum
+                ):
+                    raise self._damaged("its checksum is not that of what it holds")
                 parts = self._arrays(entry, n)
                 _check_numbers(parts, n, p, self._damaged)
                 home[parts.features] += 1
@@ -143,13 +149,18 @@ class PackedTable:
         data = memoryview(self._open_map())
         if bytes(data[: len(MARK)]) != MARK:
             raise self._damaged("it does not begin as a packed table does")
-        place, length = np.frombuffer(data[len(MARK) : _HEAD], "<u8").tolist()
+        place, length, total = np.frombuffer(data[len(MARK) : _HEAD], "<u8").tolist()
         if not _HEAD <= place <= place + length <= len(data):
             raise self._damaged("its index is not inside the file")
+        if self._checksum(place, length) != total:
+            raise self._damaged("the checksum of its index is wrong")
         try:
             return _Index.of(json.loads(bytes(data[place : place + length])), place)
         except (ValueError, TypeError, KeyError, RecursionError):
             raise self._damaged("its index cannot be read") from None
+
+    def _checksum(self, at: int, length: int) -> int:
+        return zlib.crc32(memoryview(self._open_map())[at : at + length])
 
     def _arrays(self, entry: _Entry, n: int) -> _Parts:
         data, parts, at = self._open_map(), [], entry.at
@@ -195,8 +206,8 @@ class PackedTable:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise TypeError(
-            "A PackedTable is no array: codes(columns) gives the codes of some columns, and the "
-            "filters that count, such as MaxRel and MRMR, take it as X."
+            "A PackedTable is no array. Filters that count, such as MaxRel and MRMR, are fitted to "
+            "it; everything else needs a table: codes(columns) gives the codes of some columns."
         )
 
     def __getitem__(self, rows: Any) -> Any:
@@ -204,19 +215,23 @@ class PackedTable:
             "Rows of a PackedTable cannot be taken, nor weighted: pack the rows that are meant."
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PackedTable, (self.path,)  # a process that gets one opens the file itself
+
     def codes(self, columns: Any) -> np.ndarray:
         """Codes of some columns: an array of shape (n_samples, n_columns), -1 where missing.
 
         Parameters
         ----------
-        columns : sequence of int
+        columns : sequence of int, or mask
             Their places.
         """
         self._open_map()
         which = np.atleast_1d(np.asarray(columns))
+        which = np.flatnonzero(which) if which.dtype == bool else which
         out = np.empty((len(which), len(self)), dtype=np.int32)
         for line, j in zip(out, which, strict=True):
-            line[:] = self._codes.column(j)
+            line[:] = self._codes.column(int(j))
         return out.T
 
     def as_codes(self) -> Codes:
@@ -242,6 +257,18 @@ class PackedTable:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _mapped(file: int) -> mmap.mmap:
+    """A file in memory, as pages that would be copied if they were written to, which nobody does.
+
+    Arrays that must not be written to would need all code compiled for them once more. No room is
+    set aside for copies, where a system can do without: files may be larger than memory.
+    """
+    if hasattr(mmap, "MAP_NORESERVE"):
+        flags = mmap.MAP_PRIVATE | mmap.MAP_NORESERVE
+        return mmap.mmap(file, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    return mmap.mmap(file, 0, access=mmap.ACCESS_COPY)
 
 
 #: No columns that are kept as codes.
@@ -272,6 +299,7 @@ class _Entry(NamedTuple):
     at: int
     levels: int
     columns: int
+    sum: int  # checksum
 
 
 class _Index(NamedTuple):
@@ -287,7 +315,7 @@ class _Index(NamedTuple):
         """From JSON, if that describes arrays within the first ``end`` bytes; else ValueError."""
         n, p, names = said["n_samples"], said["n_features"], said["names"]
         groups = [_Entry(*entry) for entry in said["groups"]]
-        numbers = [n, p, *(value for entry in groups for value in entry)]
+        numbers = [n, p, *(value for entry in groups for value in entry[:3])]
         if not all(type(value) is int and 0 < value < 2**48 for value in numbers):
             raise ValueError("a number that is no size")
         if sum(entry.columns for entry in groups) != p:
@@ -395,8 +423,9 @@ def pack_table(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features), or iterable of these
-        The table, or blocks of its columns, one after the other: arrays that are mapped into memory
-        (``numpy.load(..., mmap_mode="r")``), or a generator. Columns that hold text or, in a data
+        The table, which may be an array that is mapped into memory
+        (``numpy.load(..., mmap_mode="r")``), or blocks of its columns, one after the other: a list,
+        or a generator. Columns that hold text or, in a data
         frame, categories are categorical.
     path : str or path
         The file to write. One that was there before is replaced when all is written.
@@ -433,12 +462,25 @@ def pack_table(
     from tamiz.runtime.checkpoint import cannot, write_whole  # splitters come with it
 
     how = {"bins": bins, "n_bins": n_bins, "y": y, "missing": missing}
+    theirs: list[OSError] = []
+    blocks = _noting(_blocks(X, int(block)), theirs)
     try:
         with Progress("packing", verbose) as progress:
-            write_whole(path, lambda file: _write(file, _blocks(X, int(block)), how, progress))
+            write_whole(path, lambda file: _write(file, blocks, how, progress))
     except OSError as error:
+        if error in theirs:
+            raise
         raise cannot("write", Path(path), error) from None
     return PackedTable(path, verbose=verbose)
+
+
+def _noting(blocks: Iterator[Any], errors: list[OSError]) -> Iterator[Any]:
+    """The blocks; errors of whoever reads them are not those of the file that is written."""
+    try:
+        yield from blocks
+    except OSError as error:
+        errors.append(error)
+        raise
 
 
 def _blocks(X: Any, block: int) -> Iterator[Any]:
@@ -455,10 +497,14 @@ def _blocks(X: Any, block: int) -> Iterator[Any]:
             raise ValueError(f"X has shape {table.shape}; it must have two dimensions.")
         for first in range(0, table.shape[1], block):
             yield table[:, first : first + block]
-    elif isinstance(X, Iterable) and not isinstance(X, (list, tuple, str, bytes, dict)):
+    elif isinstance(X, Iterator) or (isinstance(X, (list, tuple)) and X and _is_table(X[0])):
         yield from X
     else:
-        yield np.asarray(X)
+        yield from _blocks(np.asarray(X), block)
+
+
+def _is_table(X: Any) -> bool:
+    return is_frame(X) or len(getattr(X, "shape", ())) == 2
 
 
 class _Written(NamedTuple):
@@ -472,7 +518,7 @@ def _write(file: IO[bytes], blocks: Iterator[Any], how: dict[str, Any], progress
     """The file of some blocks of columns."""
     from tamiz.information.encoding import encode  # which opens packed tables
 
-    file.write(MARK + bytes(16))
+    file.write(MARK + bytes(_HEAD - len(MARK)))
     n_samples, p, named = None, 0, 0
     written = _Written([], [])
     for part in blocks:
@@ -496,13 +542,14 @@ def _write(file: IO[bytes], blocks: Iterator[Any], how: dict[str, Any], progress
         raise ValueError("X has no columns; there is nothing to pack.")
     names = written.names if named == p else None
     if names is not None and len(set(names)) != p:
-        twice = next(name for k, name in enumerate(names) if name in set(names[:k]))
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"X has the column name {twice!r} twice; names must differ.")
     index = {"n_samples": n_samples, "n_features": p, "groups": written.groups, "names": names}
     place = file.tell()
-    length = file.write(json.dumps(index).encode("utf-8"))
+    text = json.dumps(index).encode("utf-8")
+    file.write(text)
     file.seek(len(MARK))
-    file.write(np.array([place, length], "<u8").tobytes())
+    file.write(np.array([place, len(text), zlib.crc32(text)], "<u8").tobytes())
 
 
 def _refuse_wide(codes: Codes, first: int) -> None:
@@ -518,13 +565,14 @@ def _refuse_wide(codes: Codes, first: int) -> None:
 def _write_group(file: IO[bytes], group: Group, codes: Codes, first: int) -> _Entry:
     """Append a group; the end of the file is aligned before and after."""
     file.write(bytes(-file.tell() % _ALIGNED))
-    at = file.tell()
+    at, total = file.tell(), 0
     for part in (
         np.ascontiguousarray(group.planes.bits, "<u8"),
         np.ascontiguousarray(group.planes.margins, "<u8"),
         np.asarray(group.features + first, "<i8"),
         codes.varies[group.features].astype("u1"),
     ):
-        file.write(part.data)
-        file.write(bytes(-part.nbytes % _ALIGNED))
-    return _Entry(at, group.n_levels, len(group.features))
+        for data in (part.data.cast("B"), bytes(-part.nbytes % _ALIGNED)):
+            file.write(data)
+            total = zlib.crc32(data, total)
+    return _Entry(at, group.n_levels, len(group.features), total)

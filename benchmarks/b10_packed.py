@@ -1,10 +1,10 @@
-"""Row B9: mRMR among very many columns, from a file of bits.
+"""Row B10: mRMR among very many columns, from a file of bits.
 
 4,000 rows of three levels; the table is made, and packed, a block of columns at a time. Counting
 200 features against all others is 200 passes over two bits per value. Agreement: the first columns,
 alone in memory, get the same relevance.
 
-    python -m benchmarks.b9_packed [--quick]
+    python -m benchmarks.b10_packed [--quick]
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
         same = bool((part == found.relevance_[:BLOCK]).all())
     work = f"mRMR, {k} of {p:,} columns, {ROWS:,} rows"
     file = f"pack {packing:.0f} s, open {opening:.1f} s, {size:.2f} GB, {peak_mb():.0f} MB at most"
-    return [row("B9", work, "none", ranking, None, None, same, file)]
+    return [row("B10", work, "none", ranking, None, None, same, file)]
 
 
 if __name__ == "__main__":
