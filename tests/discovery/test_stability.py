@@ -19,7 +19,6 @@ from sklearn.utils import check_random_state
 
 import tamiz
 from tamiz.discovery import StabilitySelection, stability_bound
-from tamiz.discovery.continued import continues
 from tamiz.embedded import L1SVM
 from tamiz.filters import (
     CFS,
@@ -29,6 +28,7 @@ from tamiz.filters import (
     PearsonScore,
     WelchT,
 )
+from tamiz.search.resampling import continues
 from tamiz.svm import LinearMachine
 from tests.checks import assert_every_check_passes
 from tests.naive import discovery as naive
@@ -418,34 +418,43 @@ def many(seed=0, n=120, p=40):
     return X, (X[:, :4].sum(axis=1) + rng.normal(size=n) > 0).astype(int)
 
 
+class Noted(LinearMachine):
+    """Notes whether a fit has one before it to begin at, and forgets that one if it is to."""
+
+    begun: list[bool] = []
+    forgets = False
+
+    def fit(self, X, y, sample_weight=None):
+        if self.forgets and hasattr(self, "coef_"):
+            del self.coef_
+        self.begun.append(self.warm_start and hasattr(self, "coef_"))
+        return super().fit(X, y, sample_weight)
+
+
+class Forgetful(Noted):
+    forgets = True
+
+
 @pytest.mark.parametrize("pipeline", [False, True])
-def test_machines_along_a_penalty_begin_where_the_last_one_ended(pipeline, monkeypatch):
-    """The same answer as by clones; within a half each fit but the first has one to begin at."""
-    X, y = many()
-    selector = SelectFromModel(LinearMachine(loss="logistic", penalty="l1"), threshold=1e-9)
-    name = "estimator__C"
-    if pipeline:
-        selector = make_pipeline(StandardScaler(), selector)
-        name = "selectfrommodel__estimator__C"
-    assert continues(selector, name)
-    begun = []
-    fit = LinearMachine.fit
-
-    def noted(self, X, y, *rest, **beside):
-        begun.append(self.warm_start and hasattr(self, "coef_"))
-        return fit(self, X, y, *rest, **beside)
-
-    monkeypatch.setattr(LinearMachine, "fit", noted)
-    path = {name: [0.02, 0.03, 0.05, 0.08, 0.12]}
-    settings = {"penalty": path, "n_subsamples": 8, "n_features_per_subsample": 12}
-    warm = fitted((X, y), selector, **settings)
-    assert len(begun) > 16 and begun.count(False) == 8  # the first of every half
-    begun.clear()
-    monkeypatch.setattr("tamiz.discovery.stability.continues", lambda *_: False)
-    cold = fitted((X, y), selector, **settings)
-    assert not any(begun)
-    np.testing.assert_array_equal(warm.entry_sizes_, cold.entry_sizes_)
-    assert selector.get_params()[name.removesuffix("__C")].warm_start is False
+def test_machines_along_a_penalty_begin_where_the_last_one_ended(pipeline):
+    """The same answer as from zero; within a half each fit but the first has one to begin at."""
+    data, name, found = many(), "estimator__C", {}
+    for kind in (Noted, Forgetful):
+        selector = SelectFromModel(kind(loss="logistic", penalty="l1"), threshold=1e-9)
+        if pipeline:
+            selector = make_pipeline(StandardScaler(), selector)
+            name = "selectfrommodel__estimator__C"
+        assert continues(selector, name)
+        Noted.begun.clear()
+        found[kind] = fitted(
+            data, selector, penalty={name: [0.02, 0.03, 0.05, 0.08, 0.12]}, n_subsamples=8,
+            n_features_per_subsample=12,
+        )  # fmt: skip
+        anew = Noted.begun.count(False)
+        assert len(Noted.begun) > 16
+        assert anew == (8 if kind is Noted else len(Noted.begun))  # the first of every half
+        assert selector.get_params()[name.removesuffix("__C")].warm_start is False
+    np.testing.assert_array_equal(found[Noted].entry_sizes_, found[Forgetful].entry_sizes_)
 
 
 @pytest.mark.parametrize(

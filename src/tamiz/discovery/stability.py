@@ -40,7 +40,6 @@ from tamiz.discovery.bounds import (
     size_for_fdr,
     sizes_up_to,
 )
-from tamiz.discovery.continued import continues, made_to_continue
 from tamiz.display import axes, frames
 from tamiz.filters import PearsonScore
 from tamiz.routing import (
@@ -65,8 +64,10 @@ from tamiz.search.judges import (
 from tamiz.search.resampling import (
     Halves,
     ResampledTable,
+    continues,
     fit_to_the_end,
     group_arguments,
+    made_to_continue,
     mask_and_names,
     run_jobs,
     selecting_step,
