@@ -130,6 +130,30 @@ def encode(
         "Read the table in parts (fit_stream), or select features first by a filter that takes no "
         "codes, such as FisherScore.",
     )
+    narrow, wide = _code_table(columns, bins, n_bins, target, weight)
+    features = np.arange(p)
+    if wide:
+        features = np.setdiff1d(features, list(wide))
+        narrow = narrow[features]
+    codes: Codes | WeightedCodes
+    if weight is None:
+        codes = Codes.from_codes(narrow, features, wide, missing=missing)
+    else:
+        codes = WeightedCodes.from_codes(narrow, features, wide, weight, missing=missing)
+    alone = np.flatnonzero(~codes.varies)
+    if len(alone):
+        codes.varies[alone] = _differ(table[:, alone])
+    if estimator is not None:
+        warn_of_identifiers(codes, columns.called)
+    return codes
+
+
+def _code_table(
+    columns: CodedTable, bins: str | None, n_bins: int, target: Any, weight: Any
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Codes of all columns as bytes, and again by place those of columns with too many levels."""
+    table = columns.X
+    n, p = table.shape
     narrow = np.empty((p, n), dtype=np.uint8)
     wide: dict[int, np.ndarray] = {}
     for first, block in dense_blocks(table):
@@ -149,21 +173,7 @@ def encode(
                     found.pop(int(j), None)
                 found |= {int(which[k]): codes for k, codes in many.items()}
         wide |= {first + j: codes for j, codes in found.items()}
-    features = np.arange(p)
-    if wide:
-        features = np.setdiff1d(features, list(wide))
-        narrow = narrow[features]
-    codes: Codes | WeightedCodes
-    if weight is None:
-        codes = Codes.from_codes(narrow, features, wide, missing=missing)
-    else:
-        codes = WeightedCodes.from_codes(narrow, features, wide, weight, missing=missing)
-    alone = np.flatnonzero(~codes.varies)
-    if len(alone):
-        codes.varies[alone] = _differ(table[:, alone])
-    if estimator is not None:
-        warn_of_identifiers(codes, columns.called)
-    return codes
+    return narrow, wide
 
 
 def _packed_codes(X: PackedTable, categorical: Any, sample_weight: Any, estimator: Any) -> Codes:
