@@ -646,6 +646,7 @@ def test_a_mercer_check_beyond_float64_is_refused():
 def test_kernels_refuse_complex_samples_and_one_axis():
     refused("Complex data", Linear(), X.astype(complex))
     refused("two dimensions", Precomputed(), X, Y)
+    refused("no columns", RBF("scale").resolve, sparse.csr_matrix((3, 0)))
 
 
 def test_norms_without_a_feature_beyond_float64_are_refused():

@@ -146,3 +146,31 @@ def test_no_samples_to_decide_on():
     assert prepared.decision(np.empty((0, 5)), np.ones(30)).shape == (0,)
     assert prepared.cross(np.empty((0, 5))).shape == (0, 30)
     assert prepared.rows([]).shape == (0, 30)
+
+
+@pytest.mark.parametrize("unit", [1e3, 1e7, 1e9, 1e15, 1e100])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_samples_that_are_equal_or_close_keep_their_values_in_any_unit(unit, dtype):
+    """Products of large samples would lose what little they differ by."""
+    first = unit * np.random.default_rng(0).normal(size=(40, 5))
+    near = np.nextafter(first, np.inf)
+    rows = np.vstack([first, first, near])
+    expected = np.exp(-((rows[:, None] - rows) ** 2).sum(axis=2))
+    prepared = RBF(1.0).prepare(rows, dtype)
+    tracker = RBF(1.0).track(rows)
+    tracker.remove(2)
+    if unit > 1e7:  # below, as good as the digits of products
+        np.testing.assert_array_equal(tracker.K.diagonal(40)[:40], 1.0)
+    for found in (
+        RBF(1.0)(rows),
+        RBF(1.0)(rows, rows.copy()),
+        prepared.gram(),
+        prepared.rows(np.arange(120)),
+        prepared.block(np.arange(120), np.arange(120)),
+        prepared.subset(np.arange(120)).cross(rows),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    coef = np.linspace(-1.0, 1.0, 120)
+    np.testing.assert_allclose(prepared.decision(rows, coef), expected @ coef, atol=1e-3)
+    assert np.array_equal(prepared.gram(), prepared.gram().T)
+    assert prepared.entry_error < 1e-3

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from tamiz.kernels import compiled
 from tamiz.kernels.compiled import (
@@ -26,6 +27,7 @@ from tamiz.kernels.compiled import (
     squared_norms,
 )
 from tamiz.kernels.elementary import RBF
+from tamiz.kernels.features.elementary import LOST
 from tamiz.kernels.prepared import (
     DOUBLE_EPS,
     SINGLE_EPS,
@@ -50,6 +52,8 @@ class PreparedRBF(Prepared):
     """Kernel values of the radial kernel."""
 
     kernel: RBF
+    #: Differences are squared, as products would lose their digits: ``samples`` are those given.
+    direct = False
 
     def __init__(self, kernel: RBF, X: Matrix, dtype: np.dtype[Any]) -> None:
         super().__init__(kernel, X.shape[0], dtype)
@@ -66,6 +70,8 @@ class PreparedRBF(Prepared):
         self.reach = float(half.max(initial=0.0))
         # float32 product only where it is safe; sparse products are float64 anyway
         self.single = dtype == np.float32 and not self.is_sparse and self.reach <= SINGLE_LIMIT
+        if self.reach > LOST and not self.is_sparse:
+            self.direct, samples = True, X
         self._set(samples, half)
 
     def _set(self, samples: Matrix, half: Array) -> None:
@@ -90,6 +96,8 @@ class PreparedRBF(Prepared):
         """New samples in the form of the training samples."""
         if not self.is_sparse and sparse.issparse(Z):
             Z = Z.toarray()
+        if self.direct:
+            return np.ascontiguousarray(Z), np.zeros(len(Z))
         samples, half = self._spread(Z)
         limit = FAR if self.single else 1e300
         far = np.flatnonzero(~(half < limit))
@@ -112,7 +120,7 @@ class PreparedRBF(Prepared):
 
     @property
     def entry_error(self) -> float:
-        spread = 1.0 + self.reach
+        spread = 1.0 + (0.0 if self.direct else self.reach)
         if self.single:
             return 4 * SINGLE_EPS * spread
         return 2 * rounding(self.dtype) + 4 * DOUBLE_EPS * spread
@@ -124,7 +132,9 @@ class PreparedRBF(Prepared):
         out = np.empty((self.n, self.n), dtype=self.dtype)
         # The first bands are the longest; threads that are done with theirs take the next.
         bands = -(-self.n // TILE_ROWS)
-        if self.is_sparse:
+        if self.direct:
+            self._share(self._direct_rows, self.n, out.size, self.samples, out)
+        elif self.is_sparse:
             self._share(self._sparse_bands, bands, out.size, out)
         else:
             args = self.samples, self.half, out, (TILE_ROWS, TILE_COLS)
@@ -159,7 +169,9 @@ class PreparedRBF(Prepared):
         """Kernel values between prepared samples and the training samples."""
         if out is None or not out.flags.c_contiguous:
             out = np.empty((left.shape[0], self.n), dtype=self.dtype)
-        if self.is_sparse:
+        if self.direct:
+            self._share(self._direct_rows, len(left), out.size, left, out)
+        elif self.is_sparse:
             self._share(self._sparse_rows, left.shape[0], out.size, left, half, out)
         else:
             args = (left, half), (self.samples, self.half), out, (TILE_ROWS, TILE_COLS)
@@ -172,10 +184,17 @@ class PreparedRBF(Prepared):
             product = inner_products(left[r0:r1], self.samples)
             compiled.radial_tile(product, half[r0:r1], self.half, out, r0, 0)
 
+    def _direct_rows(self, start: int, stop: int, left: Array, out: Values) -> None:
+        for r0, r1 in panels_from(start, stop, TILE_ROWS):
+            with np.errstate(over="ignore", under="ignore"):  # at an infinite distance it is 0
+                exponents = cdist(left[r0:r1], self.samples, "sqeuclidean")
+                exponents *= -self.kernel.rate
+            out[r0:r1] = np.exp(exponents)
+
     def _decision(self, Z: Any, coef: Array) -> Array:
         # Product, exponential and the sum over training samples follow each other while the tile
         # is in the cache.
-        if self.is_sparse:
+        if self.is_sparse or self.direct:
             return super()._decision(Z, coef)
         left = self._ready(Z)
         out = np.empty((len(left[0]), coef.shape[1]))

@@ -424,6 +424,10 @@ def as_samples(X: ArrayLike, name: str, owner: str, *, accept_sparse: bool) -> M
                 f"{name} is sparse, but {owner} needs dense samples here; pass {name}.toarray()."
             )
         matrix = sparse.csr_matrix(X, dtype=np.float64)
+        if not matrix.shape[1]:
+            raise ValueError(
+                f"{name} has no columns (shape {matrix.shape}); pass at least one feature."
+            )
         if not matrix.has_canonical_format:  # sorted indices make products exactly symmetric
             matrix = matrix.copy()
             matrix.sum_duplicates()

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from tamiz.kernels.compiled import inner_products, squared_norms
 from tamiz.kernels.elementary import RBF, InnerProductKernel
@@ -29,6 +30,7 @@ from tamiz.kernels.mapped import QuadraticForm
 from tamiz.runtime.threads import product, run_tiles
 from tamiz.validation import TOO_LARGE, Array
 
+LOST = 1e9  # squared norms, in units of the width, beyond which products lose what matters
 EPS = float(np.finfo(np.float64).eps)
 LANES = 8  # numbers that a vector instruction of the widest kind takes at once
 DRIFT = 1e-12  # rounding of an exponent, or relative to the largest entry, that may pile up
@@ -217,7 +219,9 @@ class RadialFeatures(FeatureGram):
         super().__init__(kernel, X, scale)
         self.gamma = kernel.rate
         # Distances do not know the mean; without it there is less to cancel.
-        self._mean = X.mean(axis=0) if len(X) else np.zeros(X.shape[1])
+        # Inside its range even when it is rounded: columns of one value are exactly zero.
+        inside = (X.min(axis=0), X.max(axis=0)) if len(X) else (0.0, 0.0)
+        self._mean = np.clip(X.mean(axis=0) if len(X) else np.zeros(X.shape[1]), *inside)
         self._centred = X - self._mean
         self._refresh()
 
@@ -231,7 +235,10 @@ class RadialFeatures(FeatureGram):
         active = np.flatnonzero(self._scale)
         samples = self._centred[:, active] * self._scale[active]
         self._sizes = squared_norms(samples)
-        self._base = _distances(samples, None)
+        if self.gamma * float(self._sizes.max(initial=0.0)) > LOST:  # products lose all digits
+            self._base = cdist(*[self.X[:, active] * self._scale[active]] * 2, "sqeuclidean")
+        else:
+            self._base = _distances(samples, None)
         self._drift = 0.0
 
     def _changed(self, j: int, old: float, new: float) -> None:
