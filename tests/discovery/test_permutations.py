@@ -58,6 +58,23 @@ def test_few_samples_use_all_arrangements_once():
     np.testing.assert_allclose(got.pvalues, want)
 
 
+def test_a_trend_does_not_count_among_neighbours_in_time():
+    rng = np.random.default_rng(0)
+    time = rng.permutation(300)
+    X = rng.normal(size=(300, 4))
+    y = (rng.random(300) < np.clip(time / 300 + 0.6 * (X[:, 1] > 0) - 0.3, 0.05, 0.95)).astype(int)
+    X[:, 0] += time / 60
+    options = {"n_permutations": 200, "random_state": 0}
+    free = permutation_scores(FisherScore(), X, y, **options)
+    assert (free.pvalues[:2] <= 0.01).all()
+    among = permutation_scores(FisherScore(), X, y, times=time, **options)
+    assert among.pvalues[0] > 0.05 and among.pvalues[1] <= 0.01
+    blocks = permutation_scores(FisherScore(), X, y, groups=time // 15, **options)
+    np.testing.assert_array_equal(among.pvalues, blocks.pvalues)
+    with pytest.raises(ValueError, match="groups= and times= cannot be combined"):
+        permutation_scores(FisherScore(), X, y, groups=time, times=time)
+
+
 def test_arrangements_within_groups_only():
     X, y = table(8)
     groups = np.repeat([0, 1], 4)

@@ -54,6 +54,7 @@ from tamiz.search.resampling import (
     selecting_step,
     shuffle_within,
 )
+from tamiz.search.splits import kept_together
 from tamiz.validation import (
     as_vector,
     check_level,
@@ -84,6 +85,7 @@ def permutation_scores(
     *,
     n_permutations: int = 1000,
     groups: Any = None,
+    times: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: bool | int = 0,
@@ -104,6 +106,9 @@ def permutation_scores(
         no more arrangements, each is used once.
     groups : array of shape (n_samples,), optional
         Shuffle within groups only, such as batches or patients.
+    times : array of shape (n_samples,), optional
+        Numbers or dates, in place of ``groups``: shuffle within 20 blocks of neighbours in time, so
+        that a trend that features and labels share does not count.
     random_state : int, RandomState or None, default=None
         Seed of the shuffles, and of a selector that has none.
     n_jobs : int or None, default=None
@@ -143,7 +148,8 @@ def permutation_scores(
     labels = np.asarray(table.y)
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
-    blocks = label_blocks(groups, labels)
+    within = kept_together(groups, times, len(labels))
+    blocks = label_blocks(within, labels, "groups" if times is None else "times")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     machine = seeded(clone(score), seed) if hasattr(score, "fit") else score
     work = _Scoring(machine, table)
