@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from tamiz import compare, tune
 from tamiz.base import Selector
 from tamiz.discovery import Shadows, StabilitySelection
-from tamiz.embedded import SVMRFE
+from tamiz.embedded import SVMRFE, HoldOutSVM
 from tamiz.explain import leave_covariate_out, permutation_importance
 from tamiz.filters import FisherScore, MultiTarget
 from tamiz.search import (
@@ -145,6 +145,13 @@ PROCEDURES = {
     "leave_covariate_out": Procedure(of_function(leave_covariate_out, 0)),
     "compare by judge": Procedure(compared),
     "compare of selectors": Procedure(selected, **SELECTING),
+    "HoldOutSVM": Procedure(
+        lambda inner, metadata, **params: HoldOutSVM(estimator=inner, **params).fit(
+            X, Y, **metadata
+        ),
+        judges=False,
+        more={"random_state": 0},
+    ),
     "MultiTarget": Procedure(of_class(MultiTarget), **SELECTING),
     "Shadows": Procedure(of_class(Shadows), more={"max_rounds": 20}, **SELECTING),
     "StabilitySelection": Procedure(
@@ -163,7 +170,10 @@ def routing():
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name[0].isupper()])
 def test_nothing_is_asked_for_by_default(name):
     procedure = PROCEDURES[name]
-    router = globals()[name](procedure.inner(registry=common._Registry())).get_metadata_routing()
+    inner = procedure.inner(registry=common._Registry())
+    kind = globals()[name]
+    made = kind(estimator=inner) if kind is HoldOutSVM else kind(inner)
+    router = made.get_metadata_routing()
     assert isinstance(router, MetadataRouter)
     # weights and groups are parameters of the procedure itself, which nobody has asked for yet
     common.assert_request_is_empty(router)
@@ -204,6 +214,10 @@ def test_what_was_declined_does_not_arrive(name):
     params = {}
     if procedure.judges:
         params = {"scoring": common.ConsumingScorer().set_score_request(**asked)}
+    if name == "HoldOutSVM":  # weights are no parameter of its own
+        with pytest.raises(TypeError, match=r"unexpected argument.*'sample_weight'"):
+            procedure.run(inner, METADATA)
+        return
     procedure.run(inner, METADATA, **params)
     assert registry
     for fitted in registry:
@@ -295,7 +309,7 @@ class Strict(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize(
-    "name", ["ForwardSelection", "tune", "permutation_importance", "compare by judge"]
+    "name", ["ForwardSelection", "tune", "permutation_importance", "compare by judge", "HoldOutSVM"]
 )
 def test_metadata_reach_workers(name):
     procedure = PROCEDURES[name]
@@ -305,7 +319,8 @@ def test_metadata_reach_workers(name):
         found = tune(X, Y, judge, {"own": [0, 1]}, cv=3, n_jobs=2, params=given)
         assert np.isfinite(found.best_error)
         return
-    procedure.run(judge, given, n_jobs=2, scoring="accuracy")
+    scoring = {"scoring": "accuracy"} if procedure.judges else {}
+    procedure.run(judge, given, n_jobs=2, **scoring)
 
 
 @pytest.mark.parametrize("name", PROCEDURES)

@@ -41,6 +41,7 @@ from sklearn.ensemble._base import _set_random_states
 from tamiz.kernels import Kernel
 from tamiz.kernels.features import leave_out
 from tamiz.qp.matrices import take_block
+from tamiz.routing import Routes
 from tamiz.runtime.threads import run_tiles
 from tamiz.runtime.workers import Runner, Shared
 from tamiz.search.group_draws import GroupDraw, GroupUnits, Strata
@@ -687,6 +688,8 @@ class RefitJudge:
         Cloned for every fit.
     loss : callable, default=np.not_equal
         What is noted of predictions, given them and the truth.
+    routes : Routes, optional
+        What the estimator asked for besides samples and target.
     """
 
     def __init__(
@@ -697,7 +700,9 @@ class RefitJudge:
         n_classes: int,
         estimator: Any,
         loss: Callable[..., Any] = np.not_equal,
+        routes: Routes | None = None,
     ):
+        self.routes = routes
         self.X = X
         self.units = units
         self.labels = labels
@@ -736,8 +741,9 @@ class RefitJudge:
         columns[without] = False
         machine = clone(self.estimator)
         _set_random_states(machine, seed)
+        asked = {} if self.routes is None else self.routes.part("estimator", split.train)
         with inner_fit():
-            machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
+            machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train], **asked)
         refuse_interrupted(machine)
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
         wrong = np.asarray(self.loss(guess, self.labels[split.validation]))

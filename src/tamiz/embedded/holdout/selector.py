@@ -64,9 +64,10 @@ from tamiz.embedded.holdout.tune import (
     wanted,
 )
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
+from tamiz.routing import refuse_unknown, refuse_unrequested, router_of, routes_of
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import find_runner
+from tamiz.runtime.workers import Configured, find_runner
 from tamiz.svm.last_machine import INSTEAD, TASK_CONSTRAINTS, LastMachineLearner
 from tamiz.validation import (
     N_JOBS,
@@ -344,7 +345,7 @@ class HoldOutSVM(LastMachineLearner):
         self.checkpoint, self.resume = checkpoint, resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> HoldOutSVM:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **metadata: Any) -> HoldOutSVM:
         """Eliminate features, and fit a machine to those selected.
 
         Parameters
@@ -356,24 +357,41 @@ class HoldOutSVM(LastMachineLearner):
         groups : array-like of shape (n_samples,), optional
             Samples of one group, such as those of a patient, are held out together, and are in one
             fold of ``tune``.
+        **metadata : dict
+            What ``estimator`` asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
         self : HoldOutSVM
         """
+        refuse_unknown("fit", metadata)
+        given = {"groups": groups, **metadata}
+        refuse_unrequested(self, **given)
         with unchanged_on_error(self):
-            self._fit(X, y, groups)
+            self._fit(X, y, given)
+            del self._routes
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the estimator, if one judges.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        return router_of(self, estimator=(self.estimator, "fit"))
 
     def _machine_to_be(self) -> Any:
         return super()._machine_to_be() if self.estimator is None else self.estimator
 
-    def _fit(self, X: Any, y: Any, groups: Any) -> None:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         """The stages in their order, as the head of this file lists them."""
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         X = check_X(self, X, reset=True)
+        groups = given["groups"]
+        self._routes = None if self.estimator is None else routes_of(self, len(X), given)
         numeric = self._settle_task(y)
         if numeric:
             values = check_regression_target(y, X.shape[0])
@@ -398,6 +416,7 @@ class HoldOutSVM(LastMachineLearner):
             target.groups = group_codes(groups, X.shape[0])
         grouped = target.grouped_splits(None if numeric else labels.classes.tolist())
         beside = [] if target.groups is None else [target.groups]
+        beside += [] if self._routes is None else self._routes.arrays()
         saved = open_checkpoint(self, X, target.values, *beside)
         _warn_of_constants(X)
         state = HoldOutState.begin(saved, self.random_state)
@@ -560,7 +579,7 @@ class HoldOutSVM(LastMachineLearner):
     ) -> Callable[[], KernelJudge | RefitJudge]:
         """What makes the judge: here, and on every worker of a cluster."""
         if self.estimator is not None:
-            return target.refit_judge(X, units, self.estimator)
+            return target.refit_judge(X, units, self.estimator, self._routes)
         centre = far_point(X) if self.kernel_.is_linear else None
         X = X if centre is None else X - centre
         return target.judge(X, units, self.kernel_, self.C_)
@@ -573,7 +592,7 @@ class HoldOutSVM(LastMachineLearner):
             return lambda function, jobs: [function(*job) for job in jobs]
         parallel = stack.enter_context(Parallel(n_jobs=self.n_jobs, prefer="threads"))
         return lambda function, jobs: (
-            parallel(delayed(function)(*job) for job in jobs)
+            parallel(delayed(Configured(function))(*job) for job in jobs)
             if len(jobs) > 1
             else [function(*job) for job in jobs]
         )
@@ -624,7 +643,8 @@ class HoldOutSVM(LastMachineLearner):
             self._fit_last_machine(X[:, selected], y, **own)
         else:
             with inner_fit():
-                self.estimator_ = clone(self.estimator).fit(X[:, selected], y)
+                asked = {} if self._routes is None else self._routes.part("estimator")
+                self.estimator_ = clone(self.estimator).fit(X[:, selected], y, **asked)
         self.selection_.seconds = watch.seconds
 
     def _n_selected(self, at_stop: int, n_fixed: int, order: list[np.ndarray]) -> int:

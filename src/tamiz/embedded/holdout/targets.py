@@ -31,6 +31,7 @@ from tamiz.embedded.holdout.tune import (
     NumericChoice,
 )
 from tamiz.kernels import Kernel
+from tamiz.routing import Routes
 from tamiz.validation import Labels, Units, check_class_weight
 
 
@@ -85,8 +86,10 @@ class HeldOutTarget(ABC):
         """What makes the judge: here, and on every worker of a cluster."""
 
     @abstractmethod
-    def refit_judge(self, X: np.ndarray, units: Units, estimator: Any) -> Callable[[], RefitJudge]:
-        """What makes the judge with an estimator of its own."""
+    def refit_judge(
+        self, X: np.ndarray, units: Units, estimator: Any, routes: Routes | None = None
+    ) -> Callable[[], RefitJudge]:
+        """What makes the judge with an estimator of its own, which gets what it asked for."""
 
 
 @dataclass
@@ -150,9 +153,12 @@ class HeldOutClasses(HeldOutTarget):
             KernelJudge, X, units, codes, n_classes, self.scheme, kernel, penalties, self.tol
         )
 
-    def refit_judge(self, X: np.ndarray, units: Units, estimator: Any) -> Callable[[], RefitJudge]:
+    def refit_judge(
+        self, X: np.ndarray, units: Units, estimator: Any, routes: Routes | None = None
+    ) -> Callable[[], RefitJudge]:
         names = self.labels.classes[self.labels.codes]
-        return partial(RefitJudge, X, units, names, len(self.labels.classes), estimator)
+        n_classes = len(self.labels.classes)
+        return partial(RefitJudge, X, units, names, n_classes, estimator, routes=routes)
 
 
 @dataclass
@@ -205,5 +211,7 @@ class HeldOutNumbers(HeldOutTarget):
         machine = self.values, kernel, penalties, self.epsilon, self.tol, self.measure
         return partial(NumericJudge, X, units, *machine)
 
-    def refit_judge(self, X: np.ndarray, units: Units, estimator: Any) -> Callable[[], RefitJudge]:
-        return partial(RefitJudge, X, units, self.values, 1, estimator, self.measure)
+    def refit_judge(
+        self, X: np.ndarray, units: Units, estimator: Any, routes: Routes | None = None
+    ) -> Callable[[], RefitJudge]:
+        return partial(RefitJudge, X, units, self.values, 1, estimator, self.measure, routes)
