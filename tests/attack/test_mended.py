@@ -42,6 +42,7 @@ from tamiz.filters import (
     GrammarFeatures,
     MaxDep,
     Relief,
+    ReliefF,
     RReliefF,
     SymmetricalUncertainty,
     WelchT,
@@ -66,6 +67,7 @@ from tamiz.search.fast import judge_for
 from tamiz.solvers.decomposition import split_budget
 from tamiz.solvers.descent import newton
 from tamiz.solvers.frame import BoxPoint
+from tamiz.solvers.l1_programs import minimise
 from tamiz.solvers.subgradient import into_ball, subgradient_descent
 from tamiz.solvers.subset_search import _quotient
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
@@ -769,3 +771,24 @@ def test_no_direction_is_no_counterfactual():
     machine.coef_ = 1e-200 * machine.coef_
     with contextlib.suppress(ValueError):
         assert not counterfactual(machine, 1e-200 * X[:2], 1e-200 * X).found.any()
+
+
+def test_neighbours_whose_weights_vanish():
+    weight = np.where(np.arange(12) < 6, 1.0, 5e-324)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        scores = ReliefF(2).fit(X, np.arange(12) // 6, weight).scores_
+    assert np.isfinite(scores).all()
+
+
+def test_a_linear_program_beyond_float64_is_refused():
+    ends = np.where(Y == 0, 1.7e308, -1.7e308)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.suppress(ValueError):
+            L1SVM(task="regression", epsilon=1e308).fit(X, ends)
+    refused("y has very large", minimise, np.ones(3), sparse.eye(3), np.array([1, np.inf, 1]), 1)
+
+
+def test_an_integer_beyond_those_of_the_processor_is_a_tolerance():
+    LinearMachine(loss="logistic", penalty="arom", tol=10**30).fit(X, Y)

@@ -107,7 +107,7 @@ def subjects() -> dict[str, Subject]:
 
 #: Parameters that would make an attempt long, where an estimator has them.
 QUICK: dict[str, Any] = {"n_estimators": 4, "N": 6, "G": 3, "random_state": 0}
-QUICK |= {"n_subsamples": 6, "max_rounds": 6, "n_trees": 4}
+QUICK |= {"max_candidates": 40, "n_subsamples": 6, "max_rounds": 6, "n_trees": 4}
 #: Whose threshold is infinite where nothing can be selected.
 RATED = (tamiz.discovery.Knockoffs, tamiz.discovery.StabilitySelection)
 #: What takes numeric targets, too, if it is told.

@@ -490,7 +490,8 @@ class ReliefF(ReliefBase):
         prior = np.bincount(diff.codes, weights=weight)
         prior = prior / prior.sum()
         own = diff.codes[rows]
-        sign = prior[None, :] / (1 - prior[own])[:, None]
+        rest = np.maximum(1 - prior[own], np.finfo(float).tiny)  # of other classes, all but nothing
+        sign = prior[None, :] / rest[:, None]
         sign[np.arange(len(rows)), own] = -1.0
         return _weighted(diff, weight, rows, found, sign, progress)
 
@@ -750,6 +751,9 @@ def _weighted(
     """Mean over the samples of the signed means over the neighbours of each group, all weighted."""
     lent = np.where(found >= 0, weight[found], 0.0)
     total = lent.sum(axis=2)
+    # in units of a power of two: reciprocals of the least weights would be infinite
+    exponent = np.frexp(np.where(total > 0, total, 1.0))[1]
+    lent, total = np.ldexp(lent, -exponent[:, :, None]), np.ldexp(total, -exponent)
     per_unit = sign / np.where(total > 0, total, 1.0)
     coef = per_unit[:, :, None] * lent / len(rows) * _relative(weight[rows])[:, None, None]
     m = len(rows)

@@ -47,6 +47,7 @@ from scipy.optimize import linprog
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1_interior import equations
+from tamiz.validation import LARGE_TARGET
 
 # Large penalties multiply what HiGHS may round; its own tolerances only if it cannot do better.
 _OPTIONS: tuple[dict[str, float], ...] = (
@@ -78,6 +79,8 @@ def minimise(
     ``z`` holds both parts of the ``n_weights`` weights, the intercept, which is free, and
     whatever else is not negative.
     """
+    if not np.isfinite(limits).all():  # a target, and how far it may be missed, beyond float64
+        raise ValueError(LARGE_TARGET)
     bounds = np.zeros((len(cost), 2))
     bounds[:, 1] = np.inf
     bounds[2 * n_weights, 0] = -np.inf

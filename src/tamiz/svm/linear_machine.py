@@ -315,7 +315,7 @@ class LossAndPenalty(TakesCallbacks, Evidence, BaseEstimator, metaclass=ABCMeta)
     ) -> list[MachineFit | None]:
         """All machines at one ``C``; None for those that an interruption left undone."""
         penalty, mixture = PENALTIES[self.penalty], Mixture(self.l1_ratio, self.a)
-        limits = SolverLimits(self.tol, self.max_iter, progress)
+        limits = SolverLimits(float(self.tol), self.max_iter, progress)
         fits: list[MachineFit | None] = [None] * len(samples.targets)
         for k, y in enumerate(samples.targets):
             try:
