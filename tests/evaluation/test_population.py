@@ -131,3 +131,24 @@ def test_table_text_and_picture():
 def test_bad_input_gets_a_sentence(options, words):
     with pytest.raises(ValueError, match=words):
         population_stability(table(), **options)
+
+
+@pytest.mark.parametrize("levels", ["zipf", "uniform"])
+def test_categories_of_one_population_are_not_called_another(levels):
+    """Levels that the reference lacks by chance are many; they are no change."""
+    rng = np.random.default_rng(4)
+    n_levels, n = 100, 600
+    weights = 1.0 / np.arange(1, n_levels + 1) if levels == "zipf" else np.ones(n_levels)
+    X = rng.choice(n_levels, (n, 10), p=weights / weights.sum())
+    found = population_stability(X, time=np.arange(n), categorical_features=np.ones(10, bool))
+    assert found.values.max() > 0.25  # as in nearly every column
+    assert found.changed == []
+    assert np.mean(found.values > found.limit) <= 0.02
+    assert found.values.mean() == pytest.approx(found.chance.mean(), rel=0.1)
+
+
+def test_a_category_that_replaces_another_is_a_change():
+    first = np.repeat(np.arange(30), 10)[:, None]
+    later = np.where(first < 10, 90, first)
+    found = population_stability(first, later, categorical_features=[0])
+    assert found.changed == ["x0"]

@@ -15,7 +15,12 @@ from sklearn.utils.fixes import parse_version
 
 from tamiz.data import load
 from tamiz.information import Discretiser, WeightOfEvidence
-from tamiz.information.evidence import monotone_bins, weights_of_evidence
+from tamiz.information.evidence import (
+    divergence,
+    divergence_by_chance,
+    monotone_bins,
+    weights_of_evidence,
+)
 from tests.checks import assert_every_check_passes
 from tests.naive import evidence as naive
 
@@ -186,3 +191,25 @@ OLD_CHECKS = (
 @pytest.mark.parametrize("options", [{}, {"bins": "frequency", "monotone": True}])
 def test_every_check_passes(options):
     assert_every_check_passes(WeightOfEvidence(**options), not_met=OLD_CHECKS)
+
+
+@pytest.mark.parametrize(("positives", "bins", "n"), [(5, 5, 500), (20, 5, 500), (150, 60, 300)])
+def test_noise_with_few_rows_in_a_bin_stays_within_its_limit(positives, bins, n):
+    """The chi-squared distribution would let 1 to 10 % beyond the limit of 1 in 1000."""
+    rng = np.random.default_rng(5)
+    rows = np.full(bins, n // bins)
+    own = rng.multivariate_hypergeometric(rows, positives, size=1000, method="marginals")
+    tables = np.stack([rows - own, own], axis=-1)
+    limit = divergence_by_chance(tables[0])[1]
+    assert np.mean(divergence(tables, 0.5) > limit) <= 0.005
+    best = divergence_by_chance(tables[0], searched=1000)[1]
+    assert np.all(divergence(tables, 0.5) <= best)
+    mean = divergence_by_chance(tables[0])[0]
+    assert mean == pytest.approx(divergence(tables, 0.5).mean(), rel=0.1)
+
+
+def test_stacked_tables_have_the_values_of_each():
+    tables = np.random.default_rng(6).integers(0, 9, (4, 5, 2))
+    got = divergence(tables, 0.5)
+    assert got.shape == (4,)
+    assert got.tolist() == [float(divergence(one, 0.5)) for one in tables]

@@ -7,8 +7,8 @@ The columns of a reference are cut into bins; with the fractions :math:`e_b` of 
 
 the information value (:mod:`tamiz.information.evidence`) of being later. Between two samples of one
 population with n and m rows it is about :math:`(1/n + 1/m)` times a chi-squared number with
-:math:`B - 1` degrees of freedom for B bins in use: what chance alone gives stands beside every
-value.
+:math:`B - 1` degrees of freedom for B bins in use, if each has rows enough; with fewer, the rows of
+both samples are shuffled. What chance alone gives stands beside every value.
 
 References
 ----------
@@ -66,7 +66,8 @@ class PopulationStability:
     chance : array of shape (n_periods, n_features)
         What two samples of these sizes from one population have on average.
     limit : array of shape (n_periods, n_features)
-        What they exceed once in a thousand times.
+        What they exceed once in a thousand times; where a bin has few rows, found by shuffles of
+        the rows, so that rare categories do not count as change.
     names : list of str
         Names of the features.
     periods : list of str
@@ -251,12 +252,17 @@ def population_stability(
     names = getattr(cuts, "feature_names_in_", [f"x{j}" for j in range(cuts.n_features_in_)])
     values = np.empty((len(codes) - 1, len(names)))
     chance, limit = np.empty_like(values), np.empty_like(values)
-    for j, n_bins_of in enumerate(cuts.n_bins_):
-        counts = [np.bincount(part[:, j], minlength=n_bins_of + 2) for part in codes]
-        for t, own in enumerate(counts[1:]):
-            table = np.column_stack([counts[0], own])
-            values[t, j] = max(0.0, divergence(table, smoothing))
-            chance[t, j], limit[t, j] = divergence_by_chance(table)
+    for j, known in enumerate(cuts.n_bins_):
+        first = np.bincount(codes[0][:, j], minlength=known + 2)
+        for t, part in enumerate(codes[1:]):
+            own = np.bincount(part[:, j], minlength=known + 2)
+            table = np.column_stack([np.pad(first, (0, len(own) - len(first))), own])
+            new = table[known + 1 :].sum(axis=0)
+            values[t, j] = max(
+                0.0, float(divergence(np.vstack([table[: known + 1], new]), smoothing))
+            )
+            joined = np.arange(len(own)) != known if j in cuts.categories_ else None
+            chance[t, j], limit[t, j] = divergence_by_chance(table, smoothing, joined=joined)
     return PopulationStability(
         values=values,
         chance=chance,
@@ -270,15 +276,16 @@ def population_stability(
 
 
 def _codes(cuts: Discretiser, part: Any) -> np.ndarray:
-    """The bins of the rows; behind the missing values, categories that the reference lacks."""
+    """The bins of the rows; behind the missing values, each category that the reference lacks."""
     codes = cuts.transform(part)
     codes = nw.from_native(codes, eager_only=True).to_numpy() if is_frame(codes) else codes
     if cuts.categories_:
-        codes = codes.copy()
+        codes = codes.astype(np.intp)
         own = read_columns(part, _categorical(cuts), min_samples=1).X
         for j in cuts.categories_:
-            there = ~np.isnan(own[:, j].toarray().ravel() if sparse.issparse(own) else own[:, j])
-            codes[there & (codes[:, j] == cuts.n_bins_[j]), j] += 1
+            column = own[:, j].toarray().ravel() if sparse.issparse(own) else own[:, j]
+            new = ~np.isnan(column) & (codes[:, j] == cuts.n_bins_[j])
+            codes[new, j] += 1 + np.unique(column[new], return_inverse=True)[1].ravel()
     return codes
 
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy.special import gammainccinv
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
@@ -49,6 +50,10 @@ if TYPE_CHECKING:
 
 #: How often chance alone exceeds what is called its limit.
 _RARE = 1e-3
+#: Rows that a bin is expected to have of either sample for the chi-squared distribution to hold.
+_ENOUGH = 10.0
+#: Least and most shuffles; fewer where there are many bins.
+_SHUFFLES, _MOST_CELLS = (20, 500), 500_000
 
 
 def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
@@ -61,54 +66,104 @@ def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
     array([-1.0986,  1.0986])
     """
     counts = np.asarray(counts, dtype=np.float64)
-    total = counts.sum()
-    if not total:
-        return np.zeros(len(counts))
-    part = fractions(counts) * total + smoothing
-    return np.log(part[:, 1] / part[:, 0])
+    if not counts.any():
+        return np.zeros(counts.shape[:-1])
+    part = fractions(counts) * counts.sum(axis=(-2, -1), keepdims=True) + smoothing
+    return np.log(part[..., 1] / part[..., 0])
 
 
-def divergence_by_chance(counts: np.ndarray) -> tuple[float, float]:
-    """Information value of bins (rows) of two samples of one population, of these sizes.
+def divergence_by_chance(
+    counts: np.ndarray,
+    smoothing: float = 0.5,
+    *,
+    joined: np.ndarray | None = None,
+    searched: int = 1,
+) -> tuple[float, float]:
+    """Information value of bins (rows) of two samples (columns) of one population, of these sizes.
 
-    Its mean, and what it exceeds once in a thousand times: with B bins in use it is about
-    ``1 / n + 1 / m`` times a chi-squared number with B - 1 degrees of freedom.
+    Its mean, and what it exceeds once in a thousand times. Where every bin has rows enough it is
+    about ``1 / n + 1 / m`` times a chi-squared number with one degree of freedom less than there
+    are bins in use. Elsewhere the rows are shuffled between the samples, some hundred times, and a
+    gamma distribution gets the mean and the variance of the values found.
+
+    Parameters
+    ----------
+    counts : array of shape (n_bins, 2)
+        Rows of each sample.
+    smoothing : float, default=0.5
+        That of the value: see :func:`divergence`.
+    joined : boolean array of shape (n_bins,), optional
+        Bins that become one together where the first sample lacks them, as categories do that a
+        reference does not know.
+    searched : int, default=1
+        Columns among which this one was picked for its value: the limit becomes what the greatest
+        of as many exceeds once in a thousand times.
 
     Examples
     --------
     >>> import numpy as np
-    >>> mean, limit = divergence_by_chance(np.array([[30, 10], [10, 30]]))
+    >>> counts = np.array([[30, 10], [10, 30]])
+    >>> mean, limit = divergence_by_chance(counts)
     >>> round(mean, 4), round(limit, 4)
     (0.05, 0.5414)
+    >>> divergence_by_chance(counts, searched=1000)[1] > limit
+    True
     """
     counts = np.asarray(counts, dtype=np.float64)
-    freedom = np.count_nonzero(counts.any(axis=1)) - 1
-    if freedom < 1:
+    used = counts.any(axis=1)
+    counts = counts[used]
+    if len(counts) < 2:
         return 0.0, 0.0
-    rows = float((1.0 / counts.sum(axis=0)).sum())
-    from scipy.stats import chi2  # slow to import, and rankings do without it
+    sides = counts.sum(axis=0)
+    expected = counts.sum(axis=1).min() * sides.min() / sides.sum()
+    if searched == 1 and expected >= _ENOUGH:
+        freedom, rows = len(counts) - 1, float((1.0 / sides).sum())
+        return float(freedom * rows), 2.0 * rows * float(gammainccinv(freedom / 2.0, _RARE))
+    values = _shuffled(counts, smoothing, None if joined is None else np.asarray(joined)[used])
+    mean, variance = float(values.mean()), float(values.var())
+    if variance <= 1e-12 * mean**2:
+        return mean, mean
+    shape = mean**2 / variance
+    return mean, float(gammainccinv(shape, _RARE / searched)) * variance / mean
 
-    return float(freedom * rows), float(chi2.isf(_RARE, freedom)) * rows
+
+def _shuffled(counts: np.ndarray, smoothing: float, joined: np.ndarray | None) -> np.ndarray:
+    """Values of tables with the margins of this one, as shuffling the rows gives them."""
+    rng = np.random.default_rng(0)
+    rows = np.rint(counts.sum(axis=1)).astype(np.int64)
+    n_first = min(int(np.rint(counts[:, 0].sum())), int(rows.sum()))
+    size = int(np.clip(_MOST_CELLS // len(rows), *_SHUFFLES))
+    first = rng.multivariate_hypergeometric(rows, n_first, size=size, method="marginals")
+    second = rows - first
+    if joined is not None:
+        lacking = joined & (first == 0)
+        new = np.where(lacking, second, 0).sum(axis=1)
+        second = np.column_stack([np.where(lacking, 0, second), new])
+        first = np.column_stack([first, np.zeros_like(new)])
+    return divergence(np.stack([first, second], axis=-1), smoothing)
 
 
 def fractions(counts: np.ndarray) -> np.ndarray:
     """Fraction of the rows of each side (column) in every bin (row); zeros of an empty side."""
-    total = counts.sum(axis=0)
+    total = counts.sum(axis=-2, keepdims=True)
     return np.asarray(counts / np.where(total > 0.0, total, 1.0))
 
 
-def divergence(counts: np.ndarray, smoothing: float) -> float:
+def divergence(counts: np.ndarray, smoothing: float) -> np.ndarray:
     """Information value of the bins (rows) of a column; between two samples, their stability index.
+
+    Tables may be stacked, of shape (..., n_bins, 2): one value for each.
 
     Examples
     --------
     >>> import numpy as np
-    >>> round(divergence(np.array([[30, 10], [10, 30]]), 1e-9), 4)
+    >>> float(divergence(np.array([[30, 10], [10, 30]]), 1e-9).round(4))
     1.0986
     """
     counts = np.asarray(counts, dtype=np.float64)
     part = fractions(counts)
-    return float(np.sum((part[:, 1] - part[:, 0]) * weights_of_evidence(counts, smoothing)))
+    difference = part[..., 1] - part[..., 0]
+    return np.asarray(np.sum(difference * weights_of_evidence(counts, smoothing), axis=-1))
 
 
 class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
