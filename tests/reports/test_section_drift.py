@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tamiz.base import Selection
-from tamiz.data import load
+from tamiz.data import Dataset, load
 from tamiz.evaluation import population_stability
 from tamiz.information import WeightOfEvidence
 from tamiz.reports import Study, render, summary
@@ -206,6 +206,30 @@ def test_a_feature_that_says_all_is_to_be_checked_and_noise_says_nothing():
     assert said["noise"] == words.of("tells", "none")
     assert said["late"] == words.of("tells", "suspect")
     assert "“late”" in part.text.split("above 0.5 it is worth checking")[0].split("What the")[1]
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_the_best_of_many_features_of_noise_tell_nothing(lang):
+    """They were picked among 800 on the same rows: a limit for one feature does not hold."""
+    rng = np.random.default_rng(7)
+    n, p = 200, 800
+    y = rng.permutation(np.arange(n) % 2)
+    X = rng.normal(size=(n, p))
+    values = WeightOfEvidence("frequency", n_bins=5).fit(X, y).information_values_
+    data = Dataset(
+        X,
+        y,
+        target_names=["no", "yes"],
+        task="classification",
+        extras={"time": np.arange(n)},
+    )
+    order = np.argsort(-values)
+    best = Selection(order, np.isin(np.arange(p), order[:20]), values, data.feature_names, "f")
+    part, words = section(Study(data, {"f": best}), lang), LANGUAGES[lang]
+    table_of = next(t for t in part.all("table") if t.attributes.get("class") is None)
+    assert [row[2] for row in cells(table_of)] == [words.of("tells", "none")] * 20
+    assert words("evidence_chosen", k=20, n=800) in part.text
+    assert words("evidence_chosen", k=3, n=3) not in section(study(loans()), lang).text
 
 
 @pytest.mark.parametrize("kind", ["three classes", "regression"])

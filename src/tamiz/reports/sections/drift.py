@@ -251,7 +251,10 @@ class _Evidence:
     def _note(self) -> str:
         """What the order of the bins hides, and the features that say too much."""
         lang = self.page.lang
-        said = lang("evidence_note", bins=lang.integer(_BINS))
+        n, shown = len(self.page.names), len(self.features)
+        said = lang("evidence_note", bins=lang.integer(_BINS), n=lang.count("feature", n))
+        if shown < n:
+            said += " " + lang("evidence_chosen", k=lang.integer(shown), n=lang.integer(n))
         much = [k for k in self.order if self.strength(k) == "suspect"]
         if much:
             names = lang.listed([self.page.names[self.features[k]] for k in much])
@@ -259,9 +262,9 @@ class _Evidence:
         return said
 
     def strength(self, k: int) -> str:
-        """In a word; what chance may give counts as none."""
+        """In a word; what chance may give the best of all features counts as none."""
         counts = self.weights.counts_[k]
-        limit = divergence_by_chance(counts)[1]
+        limit = divergence_by_chance(counts, _SMOOTHING, searched=len(self.page.names))[1]
         value = float(self.weights.information_values_[k])
         said = [word for least, word in STRENGTHS.items() if value >= max(least, limit)]
         return said[-1] if said else "none"
