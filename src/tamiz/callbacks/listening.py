@@ -7,6 +7,7 @@ loop does what Ctrl-C does, and what was reached is kept in the same way.
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 import time
@@ -64,6 +65,10 @@ class StoppedByCallbackError(RuntimeError):
         return type(self), (self.procedure,)
 
 
+class _EndedByCallback(KeyboardInterrupt):
+    """Ends a loop as Ctrl-C does, and is told from it where nothing could be kept."""
+
+
 class _Tasks:
     """The tasks of one fit, as they begin and end.
 
@@ -83,7 +88,7 @@ class _Tasks:
         self._facts = facts
         self._open = [root]
         self._place = os.getpid(), threading.get_ident()
-        self.stopped = False  # whether a callback has ended a loop
+        self._ended = False  # whether a callback has ended the last loop
         self._left: int | None = None  # steps that may still begin
 
     # ------------------------------------------------------------------ what loops call
@@ -92,6 +97,7 @@ class _Tasks:
         """A loop begins. Loops inside another, and those of other threads, are not followed."""
         if len(self._open) > 1 or self._place != (os.getpid(), threading.get_ident()):
             return False
+        self._ended = False
         self._left = most
         if isinstance(self.owner, Procedure):
             self.procedure = label
@@ -106,8 +112,8 @@ class _Tasks:
         self._open[-1].message = message
         stop = self._leave()
         if stop and not is_inner_fit():
-            self.stopped = True
-            raise KeyboardInterrupt  # loops know what to keep then
+            self._ended = True
+            raise _EndedByCallback  # loops know what to keep then
         self._next()
 
     def end(self, *, failed: bool) -> None:
@@ -115,6 +121,10 @@ class _Tasks:
         while len(self._open) > 1:
             with suppress(Exception) if failed else nullcontext():
                 self._leave()
+
+    def interruption(self, message: str) -> KeyboardInterrupt:
+        """That of the callback if it has ended the last loop."""
+        return (_EndedByCallback if self._ended else KeyboardInterrupt)(message)
 
     def give_up(self) -> None:
         """End all that is open; the error that is under way matters more than one of a hook."""
@@ -160,9 +170,7 @@ def _followed(owner: Any, facts: dict[str, Any]) -> Iterator[None]:
             yield
             done = True
             root.call_on_fit_task_end(estimator=owner, **facts, reconstruction_attributes={})
-        except KeyboardInterrupt:
-            if not tasks.stopped:
-                raise
+        except _EndedByCallback:
             raise StoppedByCallbackError(tasks.procedure) from None
         finally:
             listener.reset(token)
@@ -181,7 +189,7 @@ def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
         now = listener.get()
         owner = getattr(now, "owner", None)
         if owner is not self and not _KEPT_BEFORE.isdisjoint(self.__dict__):
-            with _followed(self, _facts(args, kwargs)):
+            with _followed(self, _facts(fit, args, kwargs)):
                 return fit(self, *args, **kwargs)
         if now is None or owner is self or isinstance(owner, Procedure):
             return fit(self, *args, **kwargs)
@@ -195,12 +203,22 @@ def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _facts(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """What hooks may ask for, of the arguments of ``fit``."""
-    X, y = (*args, None, None)[:2]
-    others = {name: value for name, value in kwargs.items() if name not in ("X", "y")}
+def _facts(
+    fit: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """What hooks may ask for, of the arguments of ``fit`` by position and by name."""
+    signature = inspect.signature(fit)
+    try:
+        given = signature.bind_partial(None, *args, **kwargs).arguments
+    except TypeError:  # the call says so itself
+        given = {}
+    others = dict(list(given.items())[1:])  # without self
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            others |= others.pop(parameter.name, {})
+    X, y = others.pop("X", None), others.pop("y", None)
     metadata = {name: value for name, value in others.items() if value is not None}
-    return {"X": kwargs.get("X", X), "y": kwargs.get("y", y), "metadata": metadata}
+    return {"X": X, "y": y, "metadata": metadata}
 
 
 class TakesCallbacks(CallbackSupportMixin):

@@ -29,9 +29,21 @@ class Listener(Protocol):
     def end(self, *, failed: bool) -> None:
         """The loop has ended, by an exception or as it should."""
 
+    def interruption(self, message: str) -> KeyboardInterrupt:
+        """What says that the last loop was interrupted, and that nothing could be kept."""
+
 
 #: Who listens to the loops that begin here; None is nobody. Threads and processes have their own.
 listener: ContextVar[Listener | None] = ContextVar("tamiz_listener", default=None)
+
+
+def interruption(message: str = "") -> KeyboardInterrupt:
+    """To raise where a loop was interrupted before there was anything to keep.
+
+    Whoever ended the loop by :meth:`Listener.step` recognises it; otherwise it is that of Ctrl-C.
+    """
+    heard = listener.get()
+    return KeyboardInterrupt(message) if heard is None else heard.interruption(message)
 
 
 def printable(text: str) -> str:

@@ -54,6 +54,7 @@ from scipy.special import expit
 
 from tamiz.kernels import FeatureGram, Kernel
 from tamiz.qp import DenseQ, QuadraticProblem
+from tamiz.runtime.progress import interruption
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm.bounds import bordered_inverse
 from tamiz.svm.multiclass import Task as SVMTask
@@ -177,7 +178,7 @@ class Objective(ABC):
         polished = problem.n <= SMALL
         result = solve(problem, tol=INNER_TOL * scale, start=start, polished=polished)
         if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise interruption()
         if result.status is Status.UNBOUNDED:
             raise ValueError(
                 f"{self.kernel!r} is not positive semi-definite on these data, and the problem has "

@@ -20,7 +20,7 @@ from tamiz.embedded.sparse.streaming import (
     one_against_rest,
 )
 from tamiz.embedded.sparse.task_machine import TaskMachine
-from tamiz.runtime.progress import Progress
+from tamiz.runtime.progress import Progress, interruption
 from tamiz.solvers.mixed_hinge import solve_penalised
 from tamiz.solvers.mixed_interior import Certified, centred
 from tamiz.solvers.rescaling import Rescaling, rescale, spread_of
@@ -317,7 +317,7 @@ class AROM(TaskMachine):
             fits = self._fit_and_restore(problems)
             nothing = LinearFit(np.zeros(stream.n_features), 0.0, np.nan, status="interrupted")
             if all(fit is None for fit in fits):
-                raise KeyboardInterrupt
+                raise interruption()
             self._conclude([nothing if f is None else f for f in fits], fits.count(None), watch)
             if self.coef_[:, ~self.support_].any() and self.status_ != "interrupted":
                 self._fit_again(problems)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.base import PathStep
 from tamiz.embedded.sparse.machine import LinearFit
 from tamiz.embedded.sparse.task_machine import TaskMachine
-from tamiz.runtime.progress import Progress
+from tamiz.runtime.progress import Progress, interruption
 from tamiz.runtime.workers import run_in_threads
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult
 from tamiz.solvers.tube_program import TubeProgram
@@ -246,7 +246,7 @@ class FSV(TaskMachine):
             runs = run_in_threads(partial(self._run, problem), starts, type(self).__name__)
         reached = [run for run in runs if run is not None]
         if not reached:
-            raise KeyboardInterrupt
+            raise interruption()
         best = min(reached, key=lambda run: run.objective)  # the first of equal ones
         if len(reached) < len(starts) or any(run.status == "interrupted" for run in reached):
             best = best._replace(status="interrupted")

@@ -16,7 +16,7 @@ from tamiz.base import order_by
 from tamiz.display import axes, frame_in_notebook, frames
 from tamiz.embedded.sparse.machine import LinearFit, check_samples, one_against_rest
 from tamiz.embedded.sparse.task_machine import TaskMachine
-from tamiz.runtime.progress import Progress
+from tamiz.runtime.progress import Progress, interruption
 from tamiz.solvers.l1_programs import entry_penalty
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
 from tamiz.svm.last_machine import TASK_CONSTRAINTS
@@ -441,7 +441,7 @@ def l1_svm_path(
     except KeyboardInterrupt:
         pass
     if not found:
-        raise KeyboardInterrupt
+        raise interruption()
     _warn_of_unfinished(found, len(grid))
     return _collect(found, grid[: len(found)], labels.classes)
 

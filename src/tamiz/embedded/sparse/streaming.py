@@ -16,7 +16,7 @@ import numpy as np
 
 from tamiz.embedded.rfe.machines import UnitsInPlay
 from tamiz.embedded.sparse.machine import LinearFit
-from tamiz.runtime.progress import Progress
+from tamiz.runtime.progress import Progress, interruption
 from tamiz.svm.linear import positive_classes
 from tamiz.svm.stream.machine import Stream, in_features
 from tamiz.svm.stream.near import solve_machines
@@ -288,7 +288,7 @@ class StreamedMachines(UnitsInPlay):
             solve_machines(self.rows, self.machines, tol=self.precision.gap, max_passes=left)
         statuses = {m.status for m in self.machines}
         if "interrupted" in statuses:
-            raise KeyboardInterrupt
+            raise interruption()
         if left <= 0 or (statuses == {"max_iter"} and self._latest is not None):
             raise OutOfPassesError
         worst = max(m.gap / (self.precision.gap * m.objective) for m in self.machines)

@@ -24,6 +24,7 @@ from tamiz.evaluation.comparison.fold import some_rows
 from tamiz.evaluation.comparison.setting import SIZE_GRID
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
 from tamiz.evaluation.scaler import preparing_steps
+from tamiz.runtime.progress import interruption
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 
 #: Seconds that a study may take unless the user says otherwise.
@@ -360,7 +361,7 @@ class Trials:
                 random_state=self.seed,
             )
         if found.status == "interrupted":
-            raise KeyboardInterrupt
+            raise interruption()
         return TrialTimes(_mean(found.select_seconds), _mean(found.judge_seconds), prepare)
 
 

@@ -33,7 +33,7 @@ from tamiz.evaluation.tuning.strings import (
 )
 from tamiz.routing import Routes, routes_of_function
 from tamiz.runtime.checkpoint import Journal
-from tamiz.runtime.progress import Progress
+from tamiz.runtime.progress import Progress, interruption
 from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.runtime.workers import find_runner
 from tamiz.search.base import seeded
@@ -306,7 +306,7 @@ def _conclude(
     """Choose, refit, and check whether the grid was wide enough."""
     if all(np.isnan(cell.error) for cell in found):
         if interrupted:
-            raise KeyboardInterrupt("tune was interrupted before any cell was complete.")
+            raise interruption("tune was interrupted before any cell was complete.")
         first = next((cell for cell in found if cell.failure), None)
         why = "" if first is None else f" The cell {shown(first.params)} failed: {first.failure}"
         raise ValueError(f"All {len(found)} cells of the grid failed.{why}")
