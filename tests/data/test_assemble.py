@@ -354,6 +354,22 @@ def test_dates_are_kept_beside_the_features_whether_they_are_named_or_guessed():
     assert numbers.dated_by == "when" and "dates" not in numbers.extras
 
 
+def test_of_several_columns_of_dates_none_is_taken_for_the_time_of_the_rows():
+    days = pd.date_range("2024-01-01", periods=N)
+    table = frame(birth_date=days[::-1] - pd.DateOffset(years=40), visit=days)
+    with pytest.warns(DataWarning, match="Which of 'birth_date', 'visit' says .* with time="):
+        data = load(table, "y")
+    assert data.dated_by is None and "dates" not in data.extras
+    assert not any("time='birth_date'" in one.text for one in data.warnings)
+    with pytest.warns(DataWarning, match="'birth_date' .dates or times"):
+        assert load(table, "y", time="visit").dated_by == "visit"
+    with pytest.warns(DataWarning, match="say time='visit'"):
+        assert load(table, "y", drop=["birth_date"]).dated_by == "visit"
+    clock = frame(clock=["12:30", "13:40"] * (N // 2), visit=days)
+    with pytest.warns(DataWarning, match="say time='visit'"):
+        assert load(clock, "y").dated_by == "visit"
+
+
 @pytest.mark.parametrize(
     "cells",
     [

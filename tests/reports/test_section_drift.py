@@ -124,6 +124,20 @@ def test_without_times_there_is_no_section(changed, options):
     assert has_section(study(loans(), **options))
 
 
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_several_columns_of_dates_have_no_section_until_one_is_named(lang):
+    table = loans()
+    table.insert(0, "birth_date", table["day"] - pd.to_timedelta(table["age"] * 365, unit="D"))
+    one = study(table)
+    one = replace(one, warnings=[w.to_dict() for w in one.dataset.warnings])
+    words = LANGUAGES[lang]
+    names = words.listed(["birth_date", "day"])
+    assert 'id="drift"' not in render(one, lang)
+    assert words("warning_date_which", names=names) in read(render(one, lang)).text
+    assert "--time birth_date" not in render(one, lang)
+    assert has_section(study(table, time="day"))
+
+
 def test_few_rows_have_no_section():
     assert not has_section(study(loans().iloc[:79]))
     assert has_section(study(loans().iloc[:80]))

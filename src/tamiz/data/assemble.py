@@ -132,7 +132,8 @@ def build(
         kept = _not_aside(names, aside, judged, table.source)
         X, names = X[:, kept], [names[j] for j in kept]
         unasked = [f for f in aside if f not in given and judged[f] != "leak"]
-        report_aside(unasked, judged, remarks, not {"time", "groups"} & set(plan.beside))
+        free = not {"time", "groups"} & set(plan.beside)
+        report_aside(unasked, judged, remarks, free, dated_by)
     coded = encode is not None or sparse.issparse(X)
     levels = {f: texts[f].levels for f in names if f in texts} if coded else {}
     data = Dataset(

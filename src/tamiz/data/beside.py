@@ -75,15 +75,19 @@ def read_times(column: Column, source: str) -> np.ndarray:
 def find_dates(
     dated: Sequence[str], texts: Mapping[str, Column]
 ) -> tuple[str | None, dict[str, np.ndarray]]:
-    """The first of the columns of dates that can be read without a doubt, and its ``dates``.
+    """The only column of dates that can be read without a doubt, and its ``dates``.
 
-    Cells without a value are not a time. Columns that hold times of the day only, one date only,
-    or dates with the day and the month in an unknown order, are passed over.
+    None if there are several: which of a birth and a visit says when a row was, nobody can see
+    from the cells. Cells without a value are not a time. Columns that hold times of the day only,
+    one date only, or dates with the day and the month in an unknown order, are passed over.
     """
+    found: list[tuple[str, np.ndarray]] = []
     for name in dated:
-        if name not in texts or len(texts[name].levels) > MOST_DATES:
+        if name not in texts:
             continue
         column = texts[name]
+        if len(column.levels) > MOST_DATES:
+            return None, {}  # not read, and so nobody knows whether it is one of several
         assert column.codes is not None
         there = column.codes >= 0
         try:
@@ -94,8 +98,10 @@ def find_dates(
             continue
         dates = np.full(len(there), np.datetime64("NaT"), dtype="datetime64[s]")
         dates[there] = as_dates(seconds)
-        return name, {"dates": dates}
-    return None, {}
+        found.append((name, dates))
+    if len(found) != 1:
+        return None, {}
+    return found[0][0], {"dates": found[0][1]}
 
 
 def as_dates(seconds: np.ndarray) -> np.ndarray:

@@ -142,7 +142,8 @@ class Dataset:
     extras : dict
         Further arrays that came with the data, such as ``split`` (one entry for each row);
         ``groups``, ``weights``, ``time`` and ``samples`` (their names) if asked for;
-        ``dates`` where there is a column of dates, NaT where it has no value.
+        ``dates`` of the column of dates that was named as times, or is the only one, NaT where it
+        has no value.
     dated_by : str or None
         The column that ``time`` or ``dates`` come from.
     notes : list of str

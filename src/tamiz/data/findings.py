@@ -528,10 +528,13 @@ def report_leaks(away: dict[str, str], dropped: bool, remarks: Remarks) -> None:
     remarks.warn("leak", away, text)
 
 
-def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks, free: bool) -> None:
+def report_aside(
+    unasked: list[str], roles: dict[str, str], remarks: Remarks, free: bool, dated_by: str | None
+) -> None:
     """Columns that were set aside unasked: one warning, and a finding for each reason.
 
-    ``free``: neither times nor groups were named, so that times may be suggested.
+    ``free``: neither times nor groups were named, so that times may be suggested: those of the
+    column ``dated_by``, if there is one.
     """
     by_role: dict[str, list[str]] = {}
     for feature in unasked:
@@ -540,12 +543,17 @@ def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks, fr
         return
     reasons = {role: f"{listed(those)} ({ASIDE[role]})" for role, those in by_role.items()}
     dates = by_role.get("date", [])
-    when = (
-        f" If what is known early has to predict what comes later, say time={dates[0]!r}: the past "
-        "is learned from, and what follows is judged by."
-        if dates and free
-        else ""
-    )
+    when = ""
+    if dates and free and (dated_by or len(dates) == 1):
+        when = (
+            f" If what is known early has to predict what comes later, say time="
+            f"{dated_by or dates[0]!r}: the past is learned from, and what follows is judged by."
+        )
+    elif dates and free:
+        when = (
+            f" Which of {listed(dates)} says when a row was is not known: name it with time=, and "
+            "the past is learned from, what follows is judged by, and changes over time are seen."
+        )
     remarks.alarms.append(
         f"Not used as features: {', '.join(reasons.values())}. Keep one with "
         f"roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'.{when}"

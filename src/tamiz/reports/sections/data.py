@@ -198,10 +198,13 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
     if not columns or code == "skew" or not lang.has(key):
         return None
     names = [visible(name) for name in columns]
+    free = not {"time", "groups"} & set(data.extras)
+    if code == "date" and free and len(columns) > 1 and not data.dated_by:
+        key = "warning_date_which"
     values = {"names": lang.listed(names), "n": lang.count("column", len(names))}
-    if not {"time", "groups"} & set(data.extras):
+    if free:
         if code == "date":
-            values["when"] = names[0]
+            values["when"] = visible(data.dated_by) if data.dated_by else names[0]
         elif code == "drift" and data.dated_by:
             values["dated"] = visible(data.dated_by)
     return lang(key, **values, first=names[0])
