@@ -136,7 +136,9 @@ class DenseModel(GaussianModel):
         self._change = linalg.cho_solve(linalg.cho_factor(sigma), np.diag(s))
         spread = _ratio(n_copies) * np.diag(s) - s[:, None] * self._change
         values, vectors = linalg.eigh(0.5 * (spread + spread.T))
-        self._root = vectors * np.sqrt(np.maximum(values, 0.0))
+        # The symmetric root: eigenvectors alone are up to sign, and up to rotations where eigenvalues
+        # are close, so that rounding would decide what is drawn.
+        self._root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
 
     def draw(self, Z: np.ndarray, random: np.random.Generator) -> np.ndarray:
         n, p = Z.shape
@@ -166,7 +168,10 @@ class FactorModel(GaussianModel):
     """
 
     def __init__(self, loadings: np.ndarray, own: np.ndarray, s: np.ndarray, n_copies: int = 1):
-        self.loadings, self.own, self.s, self.n_copies = loadings, own, s, n_copies
+        largest = np.argmax(np.abs(loadings), axis=0)
+        signs = np.where(loadings[largest, np.arange(loadings.shape[1])] < 0.0, -1.0, 1.0)
+        self.loadings = loadings = loadings * signs  # which rounding would decide otherwise
+        self.own, self.s, self.n_copies = own, s, n_copies
         self._scaled = loadings / own[:, None]
         inner = np.eye(loadings.shape[1]) + loadings.T @ self._scaled
         self._inner = linalg.inv(inner)
