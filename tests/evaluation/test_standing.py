@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import rankdata
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
 from tamiz.data import load
 from tamiz.discovery import StabilitySelection, stability_bound
@@ -127,6 +127,36 @@ def test_neighbours_in_time_stay_together():
         assert len(one) and len(other)
         for half in (one, other):
             assert set(np.unique(blocks[half], return_counts=True)[1].tolist()) == {4}
+
+
+def test_groups_of_a_splitter_of_groups_are_groups():
+    X, y = signal(n=80)
+    groups = np.array([f"g{k:02}" for k in np.random.default_rng(0).permutation(80) // 2])
+    _, setting = compared(X, y, ["fisher"], groups=groups, cv=GroupKFold(3))
+    work = StudyHalves.of(setting)
+    one, other = work.halves.pair(0, 0)
+    assert work.by == "groups" and not set(groups[one]) & set(groups[other])
+    # each group is dealt by itself, and not with its neighbours in the alphabet
+    in_one = np.isin([f"g{k:02}" for k in range(40)], groups[one])
+    assert (in_one[::2] != in_one[1::2]).any()
+
+
+@pytest.mark.parametrize(
+    ("column", "extras", "en", "es"),
+    [
+        ("rows", {}, "50 times, at random, and", "mitades, al azar, y"),
+        ("groups", {"groups": "house"}, "the rows of one group are never in", "filas de un grupo"),
+        ("times", {"time": "day"}, "whole blocks of time", "bloques de tiempo enteros"),
+    ],
+)
+def test_the_report_says_what_is_dealt_to_the_halves(column, extras, en, es):
+    X, y = signal(n=180, p=10)
+    table = pd.DataFrame(X).assign(ill=y)
+    for name in extras.values():
+        table[name] = np.arange(180) // 3
+    study = make_study(load(table, "ill", leaks="keep", **extras), ["fisher"], **FAST)
+    assert study.to_dict()["standing"]["halves_by"] == column
+    assert en in render(study) and es in render(study, "es")
 
 
 def test_nothing_is_said_without_time_or_rows():

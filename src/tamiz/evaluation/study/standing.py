@@ -33,7 +33,7 @@ from tamiz.evaluation.methods import METHODS
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.resampling import Halves, ResampledTable, run_jobs
-from tamiz.search.splits import neighbours_in_time
+from tamiz.search.splits import is_ordered, neighbours_in_time
 
 #: Number of pairs of halves.
 PAIRS = 50
@@ -57,6 +57,8 @@ class Standing:
         The rate of false discoveries that was asked for.
     n_halves : int
         Number of halves.
+    halves_by : {"rows", "groups", "times"}
+        What was dealt to the halves: single rows, whole groups, or blocks of neighbours in time.
     frequencies : dict of str to array of shape (n_features,)
         By method, the fraction of the halves in which each feature is among the first ``sizes``.
     sizes : dict of str to int
@@ -78,6 +80,7 @@ class Standing:
 
     fdr: float
     n_halves: int
+    halves_by: str = "rows"
     frequencies: dict[str, np.ndarray] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -135,6 +138,7 @@ class Standing:
                 "thresholds": self.thresholds,
                 "features_per_half": self.sizes,
                 "halves": self.n_halves,
+                "halves_by": self.halves_by,
                 "frequencies": {
                     name: {names[j]: float(one[j]) for j in often}
                     for name, one in self.frequencies.items()
@@ -182,7 +186,7 @@ def find_standing(
     order, left_out = _asked(setting, found, lead, seconds)
     if not order:
         return None
-    standing = Standing(fdr, 2 * PAIRS, left_out=left_out)
+    standing = Standing(fdr, 2 * PAIRS, work.by, left_out=left_out)
     found_entries: dict[str, np.ndarray] = {}
     with Progress("halves of the rows", verbose) as progress:
         for name in order:
@@ -252,21 +256,20 @@ def _conclude(standing: Standing, found: dict[str, np.ndarray]) -> None:
 class StudyHalves:
     """Ranks the features in halves of the rows of a study."""
 
-    def __init__(self, setting: Setting, halves: Halves):
-        self.setting, self.halves = setting, halves
+    def __init__(self, setting: Setting, halves: Halves, by: str):
+        self.setting, self.halves, self.by = setting, halves, by
         self.seed = setting.seed_of("halves")
 
     @classmethod
     def of(cls, setting: Setting) -> StudyHalves | None:
         """None if a class has too few rows, or groups, for two halves."""
         labels = setting.y if setting.task == "classification" else None
-        groups = setting.groups
-        if groups is not None and not isinstance(setting.cv, int):  # times: neighbours are alike
-            groups = neighbours_in_time(groups)
+        groups, by = setting.groups, "rows" if setting.groups is None else "groups"
+        if groups is not None and is_ordered(setting.cv):  # they are times: neighbours are alike
+            groups, by = neighbours_in_time(groups), "times"
+        table = ResampledTable(np.zeros((len(setting.y), 1)), labels)
         try:
-            return cls(
-                setting, Halves(ResampledTable(np.zeros((len(setting.y), 1)), labels), groups)
-            )
+            return cls(setting, Halves(table, groups), by)
         except ValueError:
             return None
 

@@ -15,8 +15,9 @@ def build(page: Page) -> Section | None:
     standing, lang = getattr(page.study, "standing", None), page.lang
     if standing is None:
         return None
+    pairs, by = lang.integer(standing.n_halves // 2), lang.of("halves_by", standing.halves_by)
     parts = [
-        tag("p", lang.rich("standing_intro", pairs=lang.integer(standing.n_halves // 2))),
+        tag("p", lang.rich("standing_intro", pairs=pairs, by=by)),
         *(tag("p", text) for text in said(page)),
         _each(page),
         _heat_map(page),
