@@ -69,7 +69,7 @@ from tamiz.solvers.descent import newton
 from tamiz.solvers.frame import BoxPoint
 from tamiz.solvers.l1_programs import minimise
 from tamiz.solvers.subgradient import into_ball, subgradient_descent
-from tamiz.solvers.subset_search import _quotient
+from tamiz.solvers.subset_search import lesser_quotient
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
 from tamiz.svm.last_machine import spread_of
 from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
@@ -742,8 +742,8 @@ def test_correlations_with_weights_that_vanish():
             assert not np.isnan(scores).any()
 
 
-def test_quotients_beyond_float64():
-    found = _quotient(1e300, np.array([1e-300, 0.0, 1e300]), np.array([2.0, 3.0, 4.0]))
+def testlesser_quotients_beyond_float64():
+    found = lesser_quotient(1e300, np.array([1e-300, 0.0, 1e300]), np.array([2.0, 3.0, 4.0]))
     assert found.tolist() == [2.0, 3.0, 1.0]
 
 

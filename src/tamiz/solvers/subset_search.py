@@ -222,7 +222,7 @@ class _SubsetSearch:
             excess = best.objective - float(whole.bounds.sum())
             most = excess + whole.bounds  # what a machine's own objective may be
             M = np.minimum(M, most[:, None] / p.c)
-            M = _quotient(excess, p.c - np.abs(whole.G), M)
+            M = lesser_quotient(excess, p.c - np.abs(whole.G), M)
             self._free_each(M, most, whole.chosen)
             self._find_needed(best)
             M = self._strengthened(M, best)
@@ -296,7 +296,7 @@ class _SubsetSearch:
         # a unit that is in costs its use of the limit, and its weights no more than c
         with_it = value + factor * use - p.totals(M * np.maximum(np.abs(fit.G) - p.c, 0.0))
         self.in_play &= (with_it <= best.objective * (1.0 + 1e-9)) | best.chosen | needed
-        return _quotient(best.objective - value, p.c + factor * slope - np.abs(fit.G), M)
+        return lesser_quotient(best.objective - value, p.c + factor * slope - np.abs(fit.G), M)
 
     def _branch(self, M: np.ndarray, best: SubsetFit) -> tuple[SubsetFit, float, int, str]:
         """Pass the program to HiGHS: the subset it found, its lower bound, nodes and status."""
@@ -332,7 +332,7 @@ def _value(fit: SubsetFit) -> float:
     return fit.objective
 
 
-def _quotient(above: float, below: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+def lesser_quotient(above: float, below: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """``above / below`` where that is less than ``otherwise``."""
     with np.errstate(divide="ignore", over="ignore"):
         quotient = np.where(below > 0.0, above / np.maximum(below, 1e-300), np.inf)
