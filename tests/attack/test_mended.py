@@ -742,7 +742,7 @@ def test_correlations_with_weights_that_vanish():
             assert not np.isnan(scores).any()
 
 
-def testlesser_quotients_beyond_float64():
+def test_quotients_beyond_float64():
     found = lesser_quotient(1e300, np.array([1e-300, 0.0, 1e300]), np.array([2.0, 3.0, 4.0]))
     assert found.tolist() == [2.0, 3.0, 1.0]
 

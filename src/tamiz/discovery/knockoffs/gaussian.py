@@ -136,7 +136,7 @@ class DenseModel(GaussianModel):
         self._change = linalg.cho_solve(linalg.cho_factor(sigma), np.diag(s))
         spread = _ratio(n_copies) * np.diag(s) - s[:, None] * self._change
         values, vectors = linalg.eigh(0.5 * (spread + spread.T))
-        # The symmetric root: eigenvectors alone are up to sign, and up to rotations where eigenvalues
+        # The symmetric root: eigenvectors alone are up to sign, and up to rotations where values
         # are close, so that rounding would decide what is drawn.
         self._root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
 
