@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import tamiz
 from tamiz.discovery import Shadows
 from tamiz.discovery.importances import as_indicators, column_importances
-from tamiz.discovery.shadows import Shuffle, significant
+from tamiz.discovery.shadows import Shuffle, one_round, significant
 from tamiz.filters import MRMR, FisherScore, ReliefF, RReliefF
 from tamiz.information.columns import CodedTable
 from tamiz.svm import SVC
@@ -247,6 +247,64 @@ def test_leaving_a_group_out_equals_a_kernel_without_its_columns():
         abs(norm(np.arange(5)) - norm(np.setdiff1d(np.arange(5), part))) for part in members
     ]
     np.testing.assert_allclose(column_importances(machine, 5, members), expected, rtol=1e-8)
+
+
+class Sizes:
+    """A competition in which large units matter more, by nothing but their size."""
+
+    def __init__(self, sizes):
+        ends = np.cumsum(sizes)
+        self.members = np.split(np.arange(ends[-1]), ends[:-1])
+        self.fits = []
+
+    def importances(self, features, shadows, random):
+        sizes = np.array([len(self.members[k]) for k in [*features, *shadows]])
+        self.fits.append((sizes[len(features) :], 10.0 * sizes + random.random(len(sizes))))
+        return self.fits[-1][1]
+
+
+@pytest.mark.parametrize("sizes", [[1] * 9, [1] * 8 + [6], [1, 2, 3, 4, 40], [1, 7], [3, 1, 1, 3]])
+@pytest.mark.parametrize("percentile", [100.0, 60.0])
+def test_units_have_to_beat_as_many_shadows_of_their_size_as_there_are_units(sizes, percentile):
+    competition, active = Sizes(sizes), np.arange(len(sizes))
+    own, limits = one_round(competition, active, 3, 4, percentile)
+    np.testing.assert_array_equal(own, competition.fits[0][1][: len(sizes)])
+    wanted = max(5, len(sizes))
+    for k, size in enumerate(sizes):
+        beside = [values[len(sizes) :][of == size] for of, values in competition.fits]
+        beside = np.concatenate(beside)
+        assert len(beside) >= wanted
+        assert limits[k] == np.percentile(beside[:wanted], percentile)
+    for of, _ in competition.fits:
+        assert of.sum() <= max(3 * sum(sizes), 5 * max(sizes)) and set(of) == set(sizes)
+    assert (len(competition.fits) == 1) == (len(set(sizes)) == 1 or sizes == [3, 1, 1, 3])
+
+
+def test_a_strong_feature_is_found_beside_a_large_group_of_noise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 30))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    groups = [list(range(10, 30))]
+    found = Shadows(max_rounds=20, feature_groups=groups, random_state=0).fit(X, y)
+    assert found.get_support(indices=True).tolist() == [0]
+    assert found.limits_.shape == (found.n_rounds_, 30)
+    hits = (np.nan_to_num(found.history_, nan=-np.inf) > found.limits_).sum(axis=0)
+    np.testing.assert_array_equal(found.hits_, hits)
+    assert len(found.plot().get_yticks()) == 31
+
+
+@pytest.mark.parametrize("size", [1, 20])
+def test_groups_of_noise_have_few_hits_whatever_their_size(size):
+    """Each of 21 units beats the best of 21 shadows about once in 22 times."""
+    fractions = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 20 + size)), np.arange(60) % 2
+        found = Shadows(
+            FisherScore(), max_rounds=20, feature_groups=[range(20, 20 + size)], random_state=seed
+        )
+        fractions.append(found.fit(X, y).scores_[-1])
+    assert 0 < np.mean(fractions) < 0.2
 
 
 def test_groups_of_one_column_change_nothing():

@@ -2,7 +2,8 @@ r"""Shadows: features that are better than shuffled copies of features, for any 
 
 A shadow is a feature with its values shuffled over the rows. In every round the criterion is fitted
 to the features and to new shadows of all of them; a feature has a *hit* if it matters more than the
-best shadow (or a percentile of them). After ``m`` rounds a feature that were as good as the best
+best shadow (or a percentile of them). Where features are groups of columns, these shadows are those
+of as many columns. After ``m`` rounds a feature that were as good as the best
 shadow would have ``Binomial(m, 1/2)`` hits: it is accepted if its hits are significantly more,
 rejected if they are significantly fewer. Rejected features and their shadows leave.
 
@@ -78,6 +79,8 @@ if TYPE_CHECKING:
 _LOOK = 5
 #: Fewest shadows of a round: some are shuffled more than once if there are fewer features.
 _FEWEST = 5
+#: Most columns of shadows in one fit for each column of features, where units differ in size.
+_BESIDE = 3
 
 ACCEPTED, UNDECIDED, REJECTED = 1, 0, -1
 _WORDS = {ACCEPTED: "accepted", UNDECIDED: "undecided", REJECTED: "rejected"}
@@ -120,7 +123,8 @@ class Shadows(Selector):
     feature_groups : list of lists or dict of lists, optional
         Columns that are one feature, by position or name, such as the indicators of a category or
         the values of one spectrum. Their values are shuffled together, and they are accepted or
-        rejected together.
+        rejected together. A group has to beat shadows of as many columns as it has; of sizes that
+        are rare more shadows are made, in further fits if need be.
     task : {"auto", "classification", "regression"}, default="auto"
         What the target holds, for a ``selector`` given by name.
     n_jobs : int or None, default=None
@@ -152,8 +156,9 @@ class Shadows(Selector):
         Fraction of hits.
     history_ : array of shape (n_rounds, n_features)
         Importances of the features in every round; NaN for those that had left.
-    limits_ : array of shape (n_rounds,)
-        The importance that had to be exceeded.
+    limits_ : array of shape (n_rounds,) or (n_rounds, n_features)
+        The importance that had to be exceeded; for each feature where features differ in their
+        number of columns (``feature_groups``, or indicators of categories).
     n_rounds_ : int
         Number of rounds.
     status_ : {"converged", "stopped", "interrupted"}
@@ -324,7 +329,9 @@ class Shadows(Selector):
         self.decisions_ = state.decisions[unit]
         self.hits_, self.rounds_ = state.hits[unit], state.rounds[unit]
         self.history_ = np.array(state.history).reshape(-1, len(units.members))[:, unit]
-        self.limits_ = np.array(state.limits)
+        limits = np.array(state.limits).reshape(-1, len(units.members))
+        alike = len({len(part) for part in competition.members}) == 1
+        self.limits_ = np.nanmax(limits, axis=1) if alike else limits[:, unit]
         self.undecided_ = self.decisions_ == UNDECIDED
         fraction = state.hits / np.maximum(state.rounds, 1)
         order = order_by(state.decisions, state.rounds, fraction, state.mean_importance())
@@ -429,12 +436,13 @@ class Shadows(Selector):
                     break
                 active = np.flatnonzero(state.decisions != REJECTED)
                 rounds = range(done, min(done + _LOOK, int(self.max_rounds)))
-                jobs = ((active, state.seed, number) for number in rounds)
+                percentile = float(self.percentile)
+                jobs = ((active, state.seed, number, percentile) for number in rounds)
                 found = list(
-                    run_jobs(_one_round, competition, jobs, self.n_jobs, competition.machine)
+                    run_jobs(one_round, competition, jobs, self.n_jobs, competition.machine)
                 )
-                for importances in found:
-                    state.note(active, importances, float(self.percentile))
+                for own, limits in found:
+                    state.note(active, own, limits)
                 state.decide(level, self.correction)
                 if store is not None:
                     store.save(state.arrays())
@@ -497,7 +505,8 @@ class Shadows(Selector):
         self.get_support()
         best = self.order_[: int(top)][::-1]
         ax = axes(ax, height=max(3.0, 1.1 + 0.22 * (len(best) + 1)))
-        values = [self.limits_, *(self.history_[~np.isnan(self.history_[:, j]), j] for j in best)]
+        limits = self.limits_ if self.limits_.ndim == 1 else np.nanmean(self.limits_, axis=1)
+        values = [limits, *(self.history_[~np.isnan(self.history_[:, j]), j] for j in best)]
         named = "orientation" in inspect.signature(ax.boxplot).parameters  # Matplotlib 3.10
         lying: dict[str, Any] = {"orientation": "horizontal"} if named else {"vert": False}
         drawn = ax.boxplot(values, patch_artist=True, widths=0.6, **lying)
@@ -537,7 +546,7 @@ class State:
     sizes : array of shape (n_units,)
         Number of features of each unit.
     history, limits : lists
-        Importances of the features, and what had to be exceeded, of every round.
+        Importances of the units, and what each had to exceed, of every round.
     path : list of PathStep
         What was accepted and rejected when.
     """
@@ -548,7 +557,7 @@ class State:
     rounds: np.ndarray
     sizes: np.ndarray
     history: list[np.ndarray]
-    limits: list[float]
+    limits: list[np.ndarray]
     path: list[PathStep]
 
     @classmethod
@@ -568,7 +577,7 @@ class State:
             before["rounds"].astype(np.intp),
             sizes,
             list(before["history"]),
-            before["limits"].tolist(),
+            list(before["limits"]),
             path,
         )
 
@@ -588,16 +597,14 @@ class State:
             "path": np.array(path, dtype=np.intp).reshape(-1, 3),
         }
 
-    def note(self, active: np.ndarray, importances: np.ndarray, percentile: float) -> None:
-        """Count the hits of one round; the shadows stand behind the features."""
-        own, shadows = importances[: len(active)], importances[len(active) :]
-        limit = float(np.percentile(shadows, percentile))
-        self.hits[active] += own > limit
+    def note(self, active: np.ndarray, own: np.ndarray, limits: np.ndarray) -> None:
+        """Count the hits of one round: importances above what had to be exceeded."""
+        self.hits[active] += own > limits
         self.rounds[active] += 1
-        row = np.full(len(self.hits), np.nan)
-        row[active] = own
-        self.history.append(row)
-        self.limits.append(limit)
+        for rows, values in ((self.history, own), (self.limits, limits)):
+            row = np.full(len(self.hits), np.nan)
+            row[active] = values
+            rows.append(row)
 
     def decide(self, level: float, correction: str) -> None:
         """Accept and reject those whose hits are significant, at ``level`` on either side."""
@@ -705,6 +712,8 @@ class Shuffle:
 class Competition(Protocol):
     """Features against new shadows."""
 
+    members: list[np.ndarray]  # columns of each unit
+
     @property
     def machine(self) -> Any:
         """By which workers are chosen."""
@@ -724,11 +733,55 @@ def _columns_of(
     return np.concatenate(parts), np.split(np.arange(ends[-1]), ends[:-1])
 
 
-def _one_round(competition: Competition, active: np.ndarray, seed: int, number: int) -> np.ndarray:
-    """Importances of the units in play and then of their shadows."""
+def shadows_of(active: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Which units get a shadow in one fit, some of them several.
+
+    A unit is compared with shadows of its own size, and there are to be as many of each size as
+    there are units in play: what the best of many shadows reaches depends on their number. Of rare
+    sizes there are more copies, as far as the columns of a fit allow it.
+
+    Parameters
+    ----------
+    active : array of int
+        The units in play.
+    sizes : array of int
+        The number of columns of each of them.
+    """
+    wanted = max(len(active), _FEWEST)
+    kinds = np.unique(sizes)
+    if len(kinds) == 1:
+        return np.resize(active, wanted)
+    have = {int(kind): int((sizes == kind).sum()) for kind in kinds}
+    room = (_BESIDE - 1) * int(sizes.sum())
+    while room > 0:
+        rare = [kind for kind, n in have.items() if n < wanted and kind <= room]
+        if not rare:
+            break
+        kind = min(rare, key=lambda one: have[one])
+        have[kind] += 1
+        room -= kind
+    return np.concatenate([np.resize(active[sizes == kind], n) for kind, n in have.items()])
+
+
+def one_round(
+    competition: Competition, active: np.ndarray, seed: int, number: int, percentile: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Importances of the units in play, and what each has to exceed.
+
+    More fits than one draw more shadows of the sizes that are rare.
+    """
     random = np.random.default_rng([seed, number])
-    shadows = np.resize(active, max(len(active), _FEWEST))
-    return competition.importances(active, shadows, random)
+    columns = np.array([len(part) for part in competition.members])
+    sizes, wanted = columns[active], max(len(active), _FEWEST)
+    shadows = shadows_of(active, sizes)
+    of_shadow = columns[shadows]
+    fits = max(-(-wanted // int((of_shadow == kind).sum())) for kind in np.unique(sizes))
+    found = [competition.importances(active, shadows, random) for _ in range(fits)]
+    limits = np.empty(len(active))
+    for kind in np.unique(sizes):
+        beside = np.concatenate([one[len(active) :][of_shadow == kind] for one in found])
+        limits[sizes == kind] = np.percentile(beside[:wanted], percentile)
+    return found[0][: len(active)], limits
 
 
 @dataclass
