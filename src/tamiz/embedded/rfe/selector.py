@@ -439,12 +439,7 @@ class SVMRFE(LastMachineLearner):
         names = getattr(self, "feature_names_in_", None)
         units = units_of(self.feature_groups, self.fixed_features, X.shape[1], names)
         n_wanted = self._number_wanted(units)
-        used = np.flatnonzero(weight)
-        data = WeighedSamples(X, target, weight)
-        data = data if len(used) == len(weight) else data.part(used)
-        centre = far_point(data.X) if kernel.is_linear else None
-        # no machine on any of the features depends on the origin
-        data = data if centre is None else replace(data, X=data.X - centre)
+        used, data, moved = _samples_that_count(X, target, weight, kernel.is_linear)
         shared = {name: getattr(self, name) for name in _SHARED}
         setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
@@ -471,7 +466,7 @@ class SVMRFE(LastMachineLearner):
             n_units = run.units_within(n_wanted)
         order = run.order()
         support = run.support(n_units, order)
-        known = centre is None and n_units == run.n_kept and target.classifier
+        known = not moved and n_units == run.n_kept and target.classifier
         solved = run.solution() if known else None
         features = np.flatnonzero(support)
         own = self._last_parameters(data, features)
@@ -742,6 +737,22 @@ def _streamed_machine(rfe: Any, bank: Any, rows: Any, support: np.ndarray) -> St
     machine.coef_, machine.intercept_ = beta[:, :-1][:, support], beta[:, -1]
     machine.objective_, machine.duality_gap_ = bank.g.T
     return machine
+
+
+def _samples_that_count(
+    X: Any, target: Any, weight: np.ndarray, linear: bool
+) -> tuple[np.ndarray, WeighedSamples, bool]:
+    """The samples that have a weight, which they are, and whether they were moved.
+
+    Of linear machines none, on any of the features, depends on the origin.
+    """
+    used = np.flatnonzero(weight)
+    data = WeighedSamples(X, target, weight)
+    data = data if len(used) == len(weight) else data.part(used)
+    centre = far_point(data.X) if linear else None
+    if centre is None:
+        return used, data, False
+    return used, replace(data, X=data.X - centre), True
 
 
 def _warn_of_constants(where: str = "") -> None:
