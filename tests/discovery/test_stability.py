@@ -206,6 +206,39 @@ def test_a_rate_that_no_threshold_reaches_selects_nothing():
     got.plot()
 
 
+def test_why_nothing_is_selected_at_a_rate():
+    """The sentence has the least rate of all sizes and thresholds, computed anew here."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 12))
+    y = X[:, 0] + X[:, 1] + X[:, 2] + rng.normal(size=120) > 0
+    model = StabilitySelection(MRMR(3), fdr=0.1, random_state=0)
+    with pytest.warns(UserWarning, match="No feature is selected at fdr=0.1"):
+        model.fit(X, y)
+    least = np.inf
+    for q in range(1, 7):
+        counts = ((model.entry_sizes_ > 0) & (model.entry_sizes_ <= q)).sum(axis=0)
+        for count in range(51, 101):
+            bound = stability_bound(q, 12, count / 100)
+            least = min(least, bound / max((counts >= count).sum(), 1e-9))
+    assert f"is {least:.2g} (" in model.message_ and least > 0.1
+    assert "q_=6 features" in model.message_ and "n_features_to_select=3 of MRMR" in model.message_
+    assert model.selection_.notes["message"] == model.message_
+    assert "the least rate that the bound allows for" in model._repr_html_()
+    assert model.set_params(fdr=0.9).fit(X, y).message_ == ""
+
+
+def test_why_nothing_is_selected_at_a_threshold():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(60, 20)), np.arange(60) % 2
+    with pytest.warns(UserWarning, match="% of the halves, and 90 % are needed"):
+        got = fitted(data, pfer=1.0, threshold=0.9)
+    assert f"is in {100 * got.frequencies_.max():g} % of" in got.message_
+    # the selector decides how many: there is a rate all the same
+    with pytest.warns(UserWarning, match="No feature is selected at fdr=0.001: "):
+        got = fitted(data, MRMR(3), fdr=0.001, n_features_per_subsample="own")
+    assert "in place of" not in got.message_
+
+
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [

@@ -196,6 +196,19 @@ def count_for_fdr(
     return None
 
 
+def least_rate(counts: np.ndarray, q: float, n_pairs: int, assumption: str) -> tuple[float, int]:
+    """The least bound divided by the number of features selected, and in how many halves.
+
+    Infinity where no number of halves has both features and a bound.
+    """
+    found = (math.inf, 2 * n_pairs)
+    for count in range(n_pairs + 1, 2 * n_pairs + 1):
+        selected = int((counts >= count).sum())
+        if selected and (bound := bound_at(q, len(counts), count, n_pairs, assumption)) > 0:
+            found = min(found, (bound / selected, count))
+    return found
+
+
 def size_for_fdr(
     entries: np.ndarray, sizes: Sequence[int], fdr: float, assumption: str
 ) -> tuple[int, int] | None:

@@ -37,6 +37,7 @@ from tamiz.discovery.bounds import (
     largest_q,
     largest_size,
     least_count,
+    least_rate,
     size_for_fdr,
     sizes_up_to,
 )
@@ -174,6 +175,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         2b and 2b + 1 are a pair.
     status_ : {"finished", "interrupted"}
         Whether all halves were used.
+    message_ : str
+        If nothing is selected, why; else empty.
     support_, ranking_, order_, scores_, selection_, n_features_in_
         See :class:`tamiz.base.Selector`.
 
@@ -532,7 +535,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     def _conclude(self, entries: np.ndarray, plan: _HalfPlan, watch: Stopwatch) -> None:
         n_pairs, p = len(entries) // 2, entries.shape[1]
         limit = p if plan.q is None else plan.q
-        self._warn_of_nothing(entries, plan, limit)
+        sizes: list[int] = []
         if self.fdr is not None and plan.q is not None:
             given = self.n_features_per_subsample != "auto"
             sizes = [plan.q] if given else sizes_up_to(plan.q)
@@ -550,32 +553,78 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self.threshold_ = count / (2 * n_pairs) if count <= 2 * n_pairs else math.inf
         self.bound_ = bound_at(bounded, p, count, n_pairs, self.assumption)
         typical = np.where(inside, entries, limit + 1).mean(axis=0)
+        support = counts >= count
+        self.message_ = "" if support.any() else self._why_nothing(plan, sizes)
+        notes = {
+            "threshold": self.threshold_,
+            "bound": self.bound_,
+            "q": q,
+            "n_pairs": n_pairs,
+            "assumption": self.assumption,
+            "status": self.status_,
+        }
         self._finish(
             order=order_by(self.frequencies_, -typical),
-            support=counts >= count,
+            support=support,
             scores=self.frequencies_,
             seconds=watch.seconds,
-            notes={
-                "threshold": self.threshold_,
-                "bound": self.bound_,
-                "q": q,
-                "n_pairs": n_pairs,
-                "assumption": self.assumption,
-                "status": self.status_,
-            },
+            notes=notes | ({"message": self.message_} if self.message_ else {}),
+        )
+        if self.message_:
+            warnings.warn(self.message_, UserWarning, stacklevel=depth_of_caller())
+
+    def _why_nothing(self, plan: _HalfPlan, sizes: list[int]) -> str:
+        entries, most = self.entry_sizes_, float(self.frequencies_.max())
+        if not entries.any():
+            return "StabilitySelection: no feature was selected in any subsample."
+        if plan.values and most == 0:
+            return (
+                f"StabilitySelection: the first value of penalty selects more than {plan.q} "
+                "features already, so that nothing is selected; begin with one that selects fewer."
+            )
+        if self.fdr is not None:
+            return f"No feature is selected at fdr={self.fdr:g}: {self._closest(sizes)}"
+        return (
+            f"No feature is selected: the most frequent one is in {_percent(most)} of the halves, "
+            f"and {_percent(self.threshold_)} are needed.{self._replaced()} A larger pfer asks for "
+            "less; chosen after the frequencies were seen, it keeps no promise."
         )
 
-    def _warn_of_nothing(self, entries: np.ndarray, plan: _HalfPlan, limit: int) -> None:
-        if not entries.any():
-            said = "no feature was selected in any subsample."
-        elif plan.values and not ((entries > 0) & (entries <= limit)).any():
-            said = (
-                f"the first value of penalty selects more than {limit} features already, so that "
-                "nothing is selected; begin with one that selects fewer."
+    def _closest(self, sizes: list[int]) -> str:
+        """The least rate that the bound allows for, with any size and threshold."""
+        counted, n_pairs = self.entry_sizes_ > 0, self.n_pairs_
+        tried = [
+            (least_rate(counts, q, n_pairs, self.assumption), q, counts)
+            for q, counts in [(q, (counted & (self.entry_sizes_ <= q)).sum(axis=0)) for q in sizes]
+            or [(self.q_, counted.sum(axis=0))]
+        ]
+        (rate, count), q, counts = min(tried, key=lambda one: one[0])
+        if not math.isfinite(rate):
+            return (
+                f"the most frequent feature is in {_percent(counts.max() / (2 * n_pairs))} of the "
+                "halves, and for so few there is no bound."
             )
-        else:
-            return
-        warnings.warn(f"StabilitySelection: {said}", UserWarning, stacklevel=depth_of_caller())
+        return (
+            f"the least rate that the bound allows for is {rate:.2g} (features that would be "
+            f"selected: {int((counts >= count).sum())}, with size {q:g} and threshold "
+            f"{count / (2 * n_pairs):g}).{self._replaced()} The fewer features there are, here "
+            f"{len(counts)}, the weaker is the bound; a rate chosen after the frequencies were "
+            "seen keeps no promise."
+        )
+
+    def _replaced(self) -> str:
+        """What to say of a number of features of the selector in whose place another was used."""
+        _, step = _place(self._base)
+        given = step.get_params(deep=False)
+        size = next((name for name in _SIZE if name in given), None)
+        if size is None or not isinstance(given[size], Integral) or self.penalty is not None:
+            return ""
+        if given[size] == self.q_ or self.n_features_per_subsample == "own":
+            return ""
+        return (
+            f" q_={self.q_:g} features were selected in each half, in place of {size}="
+            f"{given[size]} of {type(step).__name__} (n_features_per_subsample keeps a number)."
+        )
 
     def _decide(self, counts: np.ndarray, q: float, plan: _HalfPlan, n_pairs: int) -> int:
         """The number of halves in which a feature must be selected, from what the halves gave."""
@@ -621,6 +670,9 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             "expected by mistake, at most": self.bound_,
             **super()._evidence(),
         }
+
+    def _remarks(self) -> list[str]:
+        return [self.message_] if getattr(self, "message_", "") else []
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each feature, the most frequent first.
@@ -856,6 +908,10 @@ def _unpacked(record: Any, n_features: int) -> np.ndarray:
     sizes = np.zeros(n_features, dtype=np.int64)
     sizes[np.array(record[0], dtype=np.intp)] = record[1]
     return sizes
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.4g} %"
 
 
 def _rounded_up(value: float) -> float:
