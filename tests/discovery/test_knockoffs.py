@@ -444,6 +444,12 @@ def test_samples_that_depend_on_each_other_are_refused():
         Knockoffs().fit(X, y, groups=np.arange(60) // 3)
     with pytest.raises(ValueError, match=r"times= was given.*StabilitySelection keeps neighbours"):
         Knockoffs().fit(X, y, times=np.arange(60))
+    with pytest.raises(ValueError, match="as far as blocks of neighbours do not depend"):
+        Knockoffs().fit(X, y, times=np.zeros(60))
+    with pytest.raises(ValueError, match="groups has 59 entries, X has 60 rows"):
+        Knockoffs().fit(X, y, groups=list(range(59)))
+    with pytest.raises(ValueError, match="groups contains a missing value"):
+        Knockoffs().fit(X, y, groups=[None, *map(str, range(59))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alone = Knockoffs(random_state=0).fit(X, y, groups=np.arange(60))  # one sample each

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -114,10 +116,14 @@ def test_neighbours_in_time_are_in_one_half():
     X = rng.standard_normal((200, 30))
     y = (np.sin(time / 8) + X[:, 3] > 0).astype(int)
     settings = {"pfer": 1.0, "random_state": 0, "n_subsamples": 20}
-    found = StabilitySelection(FisherScore(), **settings).fit(X, y, times=time)
+    with pytest.warns(UserWarning, match="blocks of neighbours in time") as said:
+        found = StabilitySelection(FisherScore(), **settings).fit(X, y, times=time)
+    assert len(said) == 1 and said[0].filename == __file__
     blocks = StabilitySelection(FisherScore(), **settings).fit(X, y, groups=time // 10)
     np.testing.assert_array_equal(found.frequencies_, blocks.frequencies_)
-    alone = StabilitySelection(FisherScore(), **settings).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = StabilitySelection(FisherScore(), **settings).fit(X, y)
     assert not np.array_equal(found.entry_sizes_, alone.entry_sizes_)
     with pytest.raises(ValueError, match="groups= and times= cannot be combined"):
         StabilitySelection(FisherScore()).fit(X, y, groups=time, times=time)

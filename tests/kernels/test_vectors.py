@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from tamiz.kernels.vectors import (
     LANES,
@@ -32,6 +33,18 @@ def _each(a, b, number, out):
     store(out, 4 * LANES, greater(x, y))
     for k in range(LANES):
         out[5, k] = lane(x, LANES - 1 - k)
+
+
+@njit
+def _first(a):
+    out = np.empty(LANES)
+    store(out, 0, load(a, 0))
+    return out
+
+
+@njit
+def _fill(out, number):
+    store(out, 0, spread(number))
 
 
 @njit
@@ -72,3 +85,29 @@ def test_a_variable_keeps_its_lanes_through_a_loop(n):
     a, b = rng.normal(size=(2, n + 1, LANES))
     wanted = (a[:n] * b[:n]).sum(axis=0)
     np.testing.assert_allclose(_dot(a.ravel(), b.ravel(), n), wanted, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(16, dtype=np.float32),
+        np.arange(16),
+        np.arange(32.0)[::2],
+        np.arange(64.0).reshape(8, 8)[:, 2],
+        np.asfortranarray(np.arange(64.0).reshape(8, 8)),
+        np.arange(16, dtype=complex),
+    ],
+    ids=["float32", "integers", "every second one", "a column", "columns first", "complex"],
+)
+def test_other_arrays_are_refused_when_they_are_compiled(array):
+    for refused in (lambda: _first(array), lambda: _fill(array, 1.0)):
+        with pytest.raises(TypingError):
+            refused()
+
+
+def test_what_cannot_be_written_is_only_read():
+    fixed = np.arange(8.0)
+    fixed.flags.writeable = False
+    np.testing.assert_array_equal(_first(fixed), fixed)
+    with pytest.raises(TypingError):
+        _fill(fixed, 1.0)

@@ -287,7 +287,9 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             part of what the selector divides.
         times : array of shape (n_samples,), optional
             Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of
-            neighbours in time, and those of a block are in the same half.
+            neighbours in time, and those of a block are in the same half. ``bound_`` assumes blocks
+            that do not depend on each other, of which a warning reminds: in a series that drifts
+            for longer than a block, more features may be kept by mistake.
         **metadata : dict
             What else the selector asks for, with scikit-learn's metadata routing.
 
@@ -321,6 +323,14 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         fittable("selector", self._base)
         table = self._check_data(X, y)
         given["groups"] = kept_together(given["groups"], times, table.n)
+        if times is not None:
+            warnings.warn(
+                "with times= the bound on mistakes assumes that blocks of neighbours in time (a "
+                "twentieth of the samples each) do not depend on each other; where features and "
+                "target drift for longer, more features than bound_ may be kept by mistake.",
+                UserWarning,
+                stacklevel=depth_of_caller(),
+            )
         if given["sample_weight"] is not None:
             given["sample_weight"] = check_sample_weight(given["sample_weight"], table.n)
         table, given = self._weighed(table, given)

@@ -9,7 +9,8 @@ with shorter ones splits:
     for j in range(p):
         total = multiply_add(load(a, 8 * j), load(b, 8 * j), total)
 
-Only compiled functions know these variables; they come from arrays and go back to arrays.
+Only compiled functions know these variables; they come from arrays and go back to arrays. These are
+float64, and their rows follow each other without gaps: with other arrays nothing is compiled.
 """
 
 from __future__ import annotations
@@ -49,9 +50,17 @@ def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.bitcast(builder.gep(array.data, [args[1]]), _REAL.as_pointer())
 
 
+def _holds_vectors(array: Any) -> bool:
+    """Whether the numbers of an array are float64 and adjacent, row after row."""
+    kind = isinstance(array, types.Array) and array.dtype == types.float64
+    return kind and array.layout == "C" and array.aligned
+
+
 @intrinsic
 def load(typing_context: Any, array: Any, start: Any) -> Any:
     """Eight numbers of a contiguous array of float64, from a place in its memory on."""
+    if not _holds_vectors(array) or not isinstance(start, types.Integer):
+        return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = builder.load(_place(context, builder, signature, args))
@@ -64,6 +73,9 @@ def load(typing_context: Any, array: Any, start: Any) -> Any:
 @intrinsic
 def store(typing_context: Any, array: Any, start: Any, vector: Any) -> Any:
     """Write them back."""
+    writable = _holds_vectors(array) and array.mutable and vector == _vector
+    if not writable or not isinstance(start, types.Integer):
+        return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[2], _place(context, builder, signature, args)).align = 8

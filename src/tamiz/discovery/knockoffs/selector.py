@@ -277,26 +277,28 @@ class Knockoffs(Selector):
             Samples; a data frame may have categories. No missing numbers.
         y : array of shape (n_samples,)
             Target.
-        groups, times : array of shape (n_samples,), optional
-            Refused if samples share a group, or have different times: the rate is one of samples
-            that are drawn independently.
+        groups : array of shape (n_samples,), optional
+            Refused if samples share a group: the rate is one of samples that are drawn
+            independently.
+        times : array of shape (n_samples,), optional
+            Refused, whatever they are, for the same reason.
 
         Returns
         -------
         self : Knockoffs
         """
         with unchanged_on_error(self):
-            _refuse_dependent(groups, times)
-            self._fit(X, y)
+            self._fit(X, y, groups, times)
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, groups: Any, times: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
         self._refuse_pairs()
         refuse_no_jobs(self.n_jobs)
         check_resume(self.resume, self.checkpoint)
         table = self._read(X)
+        _refuse_dependent(groups, times, len(table.X))
         y = check_target(y, len(table.X))
         kept = self._distinct(table)
         part = table if len(kept) == table.X.shape[1] else part_of(table, kept)
@@ -656,16 +658,16 @@ def _quality(kept_quality: dict[str, Any], names: list[str], kept: np.ndarray) -
     return KnockoffQuality(**{**kept_quality, "names": names, "correlation": correlation})
 
 
-def _refuse_dependent(groups: Any, times: Any) -> None:
+def _refuse_dependent(groups: Any, times: Any, n_samples: int) -> None:
     """Refuse samples that are said to depend on each other."""
     if times is not None:
         raise ValueError(
             "times= was given, but knockoffs are drawn for samples that do not depend on each "
-            "other, so that no rate can be promised for a series. "
-            "StabilitySelection keeps neighbours in time together."
+            "other, so that no rate can be promised for a series. StabilitySelection keeps "
+            "neighbours in time together; its bound holds as far as blocks of neighbours do not "
+            "depend on each other."
         )
-    n_groups = None if groups is None else len(np.unique(group_codes(groups, len(groups))))
-    if n_groups is not None and n_groups < len(groups):
+    if groups is not None and len(np.unique(group_codes(groups, n_samples))) < n_samples:
         raise ValueError(
             "groups= puts several samples into one group, but knockoffs are drawn for samples that "
             "do not depend on each other. Average the samples of each group, or take one of them; "
