@@ -36,8 +36,8 @@ def contests(draw):
     row = st.lists(sixteenths, min_size=n, max_size=n)
     errors = draw(st.lists(row, min_size=n_splits, max_size=n_splits))
     sizes = draw(st.lists(st.integers(1, 5), min_size=n, max_size=n))
-    steady = draw(st.lists(st.sampled_from([0.1, 0.5, 0.9]), min_size=n, max_size=n))
-    return np.array(errors), np.array(sizes), draw(st.sampled_from([0.1, 0.5])), np.array(steady)
+    recurring = draw(st.lists(st.sampled_from([0.1, 0.5, 0.9]), min_size=n, max_size=n))
+    return np.array(errors), np.array(sizes), draw(st.sampled_from([0.1, 0.5])), np.array(recurring)
 
 
 @st.composite
@@ -56,9 +56,9 @@ def triples(draw):
 
 @given(contests(), st.sampled_from([np.inf, 0.05, 0.2]))
 def test_choose_equals_plain_loops(contest, limit):
-    errors, sizes, ratio, steady = contest
-    found = choose(errors, sizes, ratio, limit=limit, steadiness=steady)
-    best, smallest, near = naive.choose(errors, sizes, ratio, None, limit, steady)
+    errors, sizes, ratio, recurring = contest
+    found = choose(errors, sizes, ratio, limit=limit, recurrence=recurring)
+    best, smallest, near = naive.choose(errors, sizes, ratio, None, limit, recurring)
     assert (found.best, found.smallest) == (best, smallest)
     assert np.flatnonzero(found.near).tolist() == near
 
@@ -92,8 +92,8 @@ def expected_of_one(values):
 
 @given(contests(), st.sampled_from([np.inf, 0.1]))
 def test_the_smallest_is_small_and_near(contest, limit):
-    errors, sizes, ratio, steady = contest
-    found = choose(errors, sizes, ratio, limit=limit, steadiness=steady)
+    errors, sizes, ratio, recurring = contest
+    found = choose(errors, sizes, ratio, limit=limit, recurrence=recurring)
     assert sizes[found.smallest] <= sizes[found.best]
     worse = errors[:, found.smallest] - errors[:, found.best]
     assert worse.mean() <= naive.corrected_error(worse, ratio) + 1e-9
@@ -105,23 +105,23 @@ def test_the_smallest_is_small_and_near(contest, limit):
 
 @given(contests(), st.randoms(use_true_random=False))
 def test_the_order_of_triples_decides_nothing_but_full_ties(contest, random):
-    errors, sizes, ratio, steady = contest
+    errors, sizes, ratio, recurring = contest
     turn = random.sample(range(len(sizes)), len(sizes))
-    one = choose(errors, sizes, ratio, steadiness=steady)
-    two = choose(errors[:, turn], sizes[turn], ratio, steadiness=steady[turn])
+    one = choose(errors, sizes, ratio, recurrence=recurring)
+    two = choose(errors[:, turn], sizes[turn], ratio, recurrence=recurring[turn])
     assert sizes[one.best] == sizes[turn][two.best]
     assert one.means[one.best] == two.means[two.best]
     # the one that the others are measured against is the same unless two tie in everything
-    keys = {(one.means[t], sizes[t], steady[t]) for t in range(len(sizes))}
+    keys = {(one.means[t], sizes[t], recurring[t]) for t in range(len(sizes))}
     if len(keys) == len(sizes):
         assert turn[two.best] == one.best and turn[two.smallest] == one.smallest
 
 
 @given(contests(), st.integers(-8, 8))
 def test_a_constant_added_to_all_errors_changes_nothing(contest, shift):
-    errors, sizes, ratio, steady = contest
-    one = choose(errors, sizes, ratio, steadiness=steady)
-    two = choose(errors + shift / 16, sizes, ratio, steadiness=steady)
+    errors, sizes, ratio, recurring = contest
+    one = choose(errors, sizes, ratio, recurrence=recurring)
+    two = choose(errors + shift / 16, sizes, ratio, recurrence=recurring)
     assert (one.best, one.smallest) == (two.best, two.smallest)
     np.testing.assert_array_equal(one.near, two.near)
 
@@ -142,12 +142,12 @@ def test_who_is_better_in_every_split_by_the_same_is_chosen(contest, data):
 def test_ties():
     errors = np.full((4, 4), 0.25)
     sizes = np.array([3, 1, 1, 7])
-    found = choose(errors, sizes, 0.25, steadiness=np.array([0.9, 0.2, 0.6, 0.1]))
+    found = choose(errors, sizes, 0.25, recurrence=np.array([0.9, 0.2, 0.6, 0.1]))
     assert found.best == 3  # of equal errors the one with most features is compared with
-    assert found.smallest == 2  # of the smallest the steadiest
+    assert found.smallest == 2  # of the smallest the most recurrent
     assert found.equal.all()
-    unsteady = choose(errors, sizes, 0.25, steadiness=np.array([0.9, np.nan, 0.1, 0.1]))
-    assert unsteady.smallest == 2
+    undefined = choose(errors, sizes, 0.25, recurrence=np.array([0.9, np.nan, 0.1, 0.1]))
+    assert undefined.smallest == 2
 
 
 def test_no_more_than_the_limit_is_given_away():

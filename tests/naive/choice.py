@@ -23,19 +23,19 @@ def corrected_error(differences, ratio):
     return math.sqrt((1 / J + ratio) * variance)
 
 
-def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None, last=None):
+def choose(errors, sizes, ratio, means=None, limit=math.inf, recurrence=None, last=None):
     """Places of the most accurate and the smallest triple, and of those that are near."""
     columns = [[row[t] for row in errors] for t in range(len(sizes))]
     raw = [mean(column) for column in columns]
     means = raw if means is None else list(means)
-    steady = [0.0] * len(sizes) if steadiness is None else list(steadiness)
+    recurring = [0.0] * len(sizes) if recurrence is None else list(recurrence)
     best = None
     tied = [t for t in range(len(sizes)) if means[t] <= min(means) + TINY * (1 + abs(min(means)))]
     for t in tied:
         if raw[t] > min(raw[u] for u in tied) + 0.005:  # half a point
             continue
         behind = last is not None and last[t]
-        key = (behind, -sizes[t], raw[t], -steady[t], t)
+        key = (behind, -sizes[t], raw[t], -recurring[t], t)
         if best is None or key < best[0]:
             best = (key, t)
     best = best[1]
@@ -53,7 +53,7 @@ def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None, la
     fewest = [t for t in fewest if sizes[t] == min(sizes[u] for u in fewest)]
     room = 0.005 if math.isfinite(limit) else TINY
     alike = [t for t in fewest if means[t] <= min(means[u] for u in fewest) + room]
-    smallest = min(alike, key=lambda t: (-steady[t], round(means[t], 12), t))
+    smallest = min(alike, key=lambda t: (-recurring[t], round(means[t], 12), t))
     return best, smallest, near
 
 

@@ -73,8 +73,8 @@ def differences(contest, a: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(worse), np.array(errors)
 
 
-def comes_back(found, method: str, size: int) -> float:
-    """Mean of the agreement of the splits and of how often each family has the features."""
+def recurrence(found, method: str, size: int) -> list[float]:
+    """The agreement of the splits, and how often each family has the features."""
     features = found.whole_orders[method][:size]
     families: dict[str, list[float]] = {}
     for name in found.methods:
@@ -82,7 +82,7 @@ def comes_back(found, method: str, size: int) -> float:
             hits = [sum(j in order[:size] for j in features) for order in found.orders[name]]
             families.setdefault(METHODS[name].family, []).append(np.mean(hits) / size)
     frequency = np.mean([np.mean(own) for own in families.values()])
-    return (nogueira_index(found.masks(method, size)) + frequency) / 2
+    return [nogueira_index(found.masks(method, size)), frequency]
 
 
 def is_true(study: Study, best, code: str, values: dict) -> bool:
@@ -116,20 +116,22 @@ def is_true(study: Study, best, code: str, values: dict) -> bool:
         worse, spread = differences(contest, contest.choice.best)
         those = (sizes == values["least_size"]) & (worse <= spread + tiny)
         return values["least_size"] < best.size and bool((worse[those] > contest.limit).any())
-    if code == "steadiest":
+    if code == "most_recurrent":
         alike = (0.005 if contest.comparison.error_is_rate else 0.0) + tiny
         others = [
             t for t, one in enumerate(contest.triples)
             if sizes[t] == best.size and one.method != best.method and contest.choice.equal[t]
             and abs(means[t] - means[mine]) <= alike
         ]  # fmt: skip
-        own = comes_back(study.comparison, best.method, best.size)
+        own = recurrence(study.comparison, best.method, best.size)
         steady = [
-            comes_back(study.comparison, contest.triples[t].method, best.size)
+            np.mean(recurrence(study.comparison, contest.triples[t].method, best.size))
             for t in others
             if not contest.triples[t].own
         ]
-        return 0 < values["n_alike"] <= len(others) and own >= max(steady, default=-2) - tiny
+        said = np.allclose([values["nogueira"], values["frequency"]], own)
+        most = np.mean(own) >= max(steady, default=-2) - tiny
+        return 0 < values["n_alike"] <= len(others) and most and said
     if code == "ties":
         tied = (np.abs(means - means[mine]) < tiny) & (sizes == best.size)
         return values["n_tied"] == tied.sum() - 1

@@ -120,8 +120,10 @@ def test_a_judge_with_a_curve_is_explained_where_a_plane_is_enough():
 def test_equal_errors_are_meant_in_the_unit_of_the_target(study, words):
     """A numeric target has no points."""
     study = other_study("regression") if study is None else study()
-    reason = Reason("steadiest", {"n_alike": 2, "size": 8})
-    assert words in reason_text(study, study.recommended, reason)
+    values = {"n_alike": 2, "size": 8, "nogueira": 0.8, "frequency": 0.48}
+    text = reason_text(study, study.recommended, Reason("most_recurrent", values))
+    assert words in text
+    assert "in the splits (0.80)" in text and "over all families of methods (48%)" in text
 
 
 def test_a_study_that_finished_nothing_says_only_that():

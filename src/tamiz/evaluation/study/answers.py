@@ -134,19 +134,19 @@ def find_answers(found: Comparison, constant: np.ndarray, columns: Any = None) -
     columns : callable, optional
         Number of columns that some features have, which parameters of judges may depend on.
     """
-    steadiness = cache(lambda method, size, own: agreement(found, method, "own" if own else size))
+    agreement_of = cache(lambda method, size, own: agreement(found, method, "own" if own else size))
     of_families = cache(lambda size: family_frequencies(found, size))
 
     def frequency(triple: Triple) -> float:
         features = features_of(found, triple)
         return float(np.mean(of_families(len(features))[features])) if features else float("nan")
 
-    def comes_back(triple: Triple) -> float:
-        own = steadiness(triple.method, triple.size, triple.own)
+    def recurrence(triple: Triple) -> float:
+        own = agreement_of(triple.method, triple.size, triple.own)
         return float(np.mean(np.nan_to_num([own, frequency(triple)])))
 
     rivals = [name for name in found.methods if name != "random" and _is_known(found, name)]
-    contest = Contest.of(found, rivals, comes_back)
+    contest = Contest.of(found, rivals, recurrence)
     if contest is None:
         return None
     nested = {answer: contest.nested(answer) for answer in (SMALLEST, MOST_ACCURATE)}
@@ -174,7 +174,7 @@ def find_answers(found: Comparison, constant: np.ndarray, columns: Any = None) -
             high=interval.high,
             mean=float(contest.choice.means[place]),
             apparent=_promised(found, contest, place, answer),
-            agreement=steadiness(triple.method, triple.size, triple.own),
+            agreement=agreement_of(triple.method, triple.size, triple.own),
             frequency=frequency(triple),
             reasons=[],
             params=resolved(usual_candidate(found, contest.places[place]), width),
@@ -329,11 +329,10 @@ def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
         )
     if one.answer == SMALLEST:
         n_alike = _n_alike(contest, place)
-        if n_alike and np.isfinite(one.agreement) and place != choice.best:
+        if n_alike and np.isfinite([one.agreement, one.frequency]).all() and place != choice.best:
             values: dict[str, Any] = {"n_alike": n_alike, "size": one.size}
-            if len(ranking_families(contest.comparison)) > 1:
-                values["frequency"] = one.frequency
-            reasons.append(Reason("steadiest", values))
+            values |= {"nogueira": one.agreement, "frequency": one.frequency}
+            reasons.append(Reason("most_recurrent", values))
         sizes = np.array([triple.size for triple in contest.triples])
         worse = choice.near & ~choice.equal & (sizes < mine.size)
         if worse.any():

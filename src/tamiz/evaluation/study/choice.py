@@ -142,7 +142,7 @@ def choose(
     *,
     means: np.ndarray | None = None,
     limit: float = np.inf,
-    steadiness: np.ndarray | None = None,
+    recurrence: np.ndarray | None = None,
     last: np.ndarray | None = None,
 ) -> Choice:
     """Choose among triples.
@@ -159,7 +159,7 @@ def choose(
         The means that decide; those of the errors by default.
     limit : float, optional
         No triple that is worse than the best by more than this is taken.
-    steadiness : array of shape (n_triples,), optional
+    recurrence : array of shape (n_triples,), optional
         How much the features come back: breaks ties.
     last : boolean array of shape (n_triples,), optional
         Which triples lose ties for the least error.
@@ -174,13 +174,13 @@ def choose(
     """
     if means is None:
         means = errors.mean(axis=0)
-    steady = np.zeros(len(means)) if steadiness is None else np.nan_to_num(steadiness, nan=-1.0)
+    recurring = np.zeros(len(means)) if recurrence is None else np.nan_to_num(recurrence, nan=-1.0)
     least = means.min()
     tied = means <= least + _TIE * (1.0 + abs(least))
     plain = errors.mean(axis=0)
     tied &= plain <= plain[tied].min() + _HALF_POINT
     behind = np.zeros(len(means), dtype=bool) if last is None else last
-    best = int(np.lexsort((-steady, plain, -np.asarray(sizes), behind, ~tied))[0])
+    best = int(np.lexsort((-recurring, plain, -np.asarray(sizes), behind, ~tied))[0])
     difference = means - means[best]
     error = corrected_error(errors - errors[:, [best]], ratio)
     if len(errors) < 2:  # one split knows no standard error
@@ -190,7 +190,7 @@ def choose(
     equal = near & (difference <= limit + _TIE)
     fewest = equal & (np.asarray(sizes) == np.asarray(sizes)[equal].min())
     alike = fewest & (means <= means[fewest].min() + (_HALF_POINT if np.isfinite(limit) else _TIE))
-    smallest = int(np.lexsort((np.round(means, 12), -steady, ~alike))[0])
+    smallest = int(np.lexsort((np.round(means, 12), -recurring, ~alike))[0])
     return Choice(best, smallest, means, difference, error, near, equal)
 
 
@@ -230,7 +230,7 @@ class Contest:
         cls,
         found: Comparison,
         methods: Sequence[str] | None = None,
-        steadiness: Any = None,
+        recurrence: Any = None,
     ) -> Contest | None:
         """The contest of a comparison; None if no split was finished.
 
@@ -240,7 +240,7 @@ class Contest:
             With an inner cross-validation.
         methods : list of str, optional
             Who takes part; all by default.
-        steadiness : callable, optional
+        recurrence : callable, optional
             Called with a triple: how much its features come back.
         """
         places, triples, columns, inner, sizes = [], [], [], [], []
@@ -274,9 +274,9 @@ class Contest:
         kept &= done[splits].all(axis=0)
         which = np.flatnonzero(kept)
         chosen = [triples[t] for t in which]
-        steady = None
-        if steadiness is not None:
-            steady = np.array([steadiness(triple) for triple in chosen], dtype=np.float64)
+        recurring = None
+        if recurrence is not None:
+            recurring = np.array([recurrence(triple) for triple in chosen], dtype=np.float64)
         contest = cls(
             found,
             chosen,
@@ -293,7 +293,7 @@ class Contest:
             contest.ratio,
             means=smoothed(contest.errors, chosen, contest.ratio),
             limit=contest.limit,
-            steadiness=steady,
+            recurrence=recurring,
             last=np.array([triple.own for triple in chosen]),
         )
         return contest

@@ -56,8 +56,8 @@ def _variant(page: Page, best: Any, code: str, values: dict[str, Any]) -> str:
         return "only_one"
     if code == "ties" and values["n_tied"] == 1:
         return "ties_one"
-    if code == "steadiest" and not page.found.error_is_rate:
-        return "steadiest_numbers"
+    if code == "most_recurrent" and not page.found.error_is_rate:
+        return "most_recurrent_numbers"
     if code == "fewest_within_error" and values["best_method"] == "all":
         return "fewest_within_error_all"
     if code == "boundary_linear" and values["difference"] <= 0:
