@@ -481,7 +481,7 @@ def test_hold_out_refuses_what_is_for_classes(options, message):
 def test_others_say_who_takes_numbers():
     X, y = table(n=20, p=4)
     for machine in (FSV(), RobustLP()):
-        with pytest.raises(ValueError, match="for a numeric target use L1SVM, L1L2SVM, L0L2SVM"):
+        with pytest.raises(ValueError, match="use L1SVM, L1L2SVM, L0L2SVM"):
             machine.fit(X, y)
     with pytest.raises(ValueError, match="'regression' is not available for a stream"):
         SVMRFE(task="regression").fit_stream([(X, y)])

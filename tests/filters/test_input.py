@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from tamiz.embedded import SVMRFE
 from tamiz.filters import (
     CFS,
     CMIM,
@@ -34,6 +35,9 @@ from tamiz.filters import (
     neighbours,
 )
 from tamiz.information import Discretiser, encode
+from tamiz.search import ForwardSelection
+from tamiz.svm import LinearMachine
+from tamiz.tree import CARTClassifier, ForestClassifier
 from tamiz.validation import check_classes, check_X
 
 COUNTING = [MaxRel, InformationGain, SymmetricalUncertainty, MRMR, JMI, CMIM, MaxDep]
@@ -335,3 +339,27 @@ def test_labels_of_every_kind(y, classes):
 def test_fractions_are_no_labels(y):
     with pytest.raises(ValueError, match="Unknown label type"):
         check_classes(y, 3)
+
+
+@pytest.mark.parametrize(
+    ("machine", "remedy"),
+    [
+        (LinearMachine(), "use a regression such as SVR"),
+        (ForestClassifier(n_estimators=2), "use a regression"),
+        (CARTClassifier(), "use CARTRegressor"),
+        (SVMRFE(2, cv=None), 'set task="regression"'),
+        (ForwardSelection(LinearMachine(), n_features_to_select=1, cv=2), "use a regression"),
+    ],
+)
+def test_machines_and_searches_warn_of_integers_as_filters_do(machine, remedy):
+    rng = np.random.default_rng(0)
+    X, ages = rng.normal(size=(66, 3)), np.arange(66) // 3
+    with pytest.warns(UserWarning, match=f"y holds 22 different integers.*{remedy}") as caught:
+        machine.fit(X, ages)
+    # the fits inside say nothing: their samples are others
+    said = [str(one.message) for one in caught if "different integers" in str(one.message)]
+    assert all("in 66 samples" in text for text in said)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*different integers")
+        machine.fit(X, ages % 3)
+        machine.fit(X, np.array([f"age {k}" for k in ages]))

@@ -602,12 +602,12 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def _closest(self, sizes: list[int]) -> str:
         """The least rate that the bound allows for, with any size and threshold."""
-        counted, n_pairs = self.entry_sizes_ > 0, self.n_pairs_
-        tried = [
-            (least_rate(counts, q, n_pairs, self.assumption), q, counts)
-            for q, counts in [(q, (counted & (self.entry_sizes_ <= q)).sum(axis=0)) for q in sizes]
-            or [(self.q_, counted.sum(axis=0))]
-        ]
+        n_pairs, tried = self.n_pairs_, []
+        # without sizes the selector decides, and q is a mean
+        for q in list[float](sizes) or [self.q_]:
+            inside = (self.entry_sizes_ > 0) & (not sizes or self.entry_sizes_ <= q)
+            counts = inside.sum(axis=0)
+            tried.append((least_rate(counts, q, n_pairs, self.assumption), q, counts))
         (rate, count), q, counts = min(tried, key=lambda one: one[0])
         if not math.isfinite(rate):
             return (

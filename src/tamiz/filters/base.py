@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.base import Selector
 from tamiz.information import Codes, encode
 from tamiz.information.weighted import WeightedCodes
-from tamiz.validation import as_vector, check_classes, check_counted_rows, warn_of_quantity
+from tamiz.validation import as_vector, check_classes, check_counted_rows
 
 #: What ``n_features_to_select`` may be.
 HOW_MANY: list[Any] = [
@@ -67,7 +67,6 @@ def encode_classes(
         sample_weight=weight,
     )
     labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
-    warn_of_quantity(labels, NUMBERS)
     selector.classes_ = labels.classes
     codes.target = labels.codes
     return codes

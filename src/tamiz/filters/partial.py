@@ -80,7 +80,8 @@ def class_codes(
     known = None if first else selector.classes_
     if classes is None and first:
         try:
-            known = check_classes(y, n, quantity="use a filter for numbers").classes
+            quantity = "use a filter for numbers"
+            known = check_classes(y, n, quantity=quantity, warn=False).classes
         except OneClassError as error:
             raise OneClassError(
                 f"y holds one class only ({error.label!r}) in the first batch. {ANNOUNCE}",

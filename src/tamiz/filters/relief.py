@@ -73,7 +73,6 @@ from tamiz.validation import (
     depth_of_caller,
     refuse_duplicate_names,
     unchanged_on_error,
-    warn_of_quantity,
 )
 
 #: What to do about a numeric target.
@@ -197,7 +196,6 @@ class ReliefBase(Filter):
         return self._check_hits(labels), None
 
     def _check_hits(self, labels: Labels) -> np.ndarray:
-        warn_of_quantity(labels, REMEDY)
         self.classes_, codes = labels
         if np.bincount(codes).max() < 2:
             raise ValueError(

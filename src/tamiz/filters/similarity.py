@@ -26,7 +26,6 @@ from tamiz.validation import (
     check_regression_target,
     check_X,
     symmetric_matrix,
-    warn_of_quantity,
 )
 
 #: Entries computed at a time where the whole matrix is passed over but not kept.
@@ -82,9 +81,7 @@ def read_target(y: np.ndarray, n_samples: int, task: str, *, guessed: bool) -> T
     if task == "regression":
         labels = 'Use task="classification" for labels.'
         return Target(check_regression_target(y, n_samples, labels=labels), 0)
-    found = check_classes(y, n_samples, quantity=REGRESSION)
-    if guessed:
-        warn_of_quantity(found, REGRESSION)
+    found = check_classes(y, n_samples, quantity=REGRESSION, warn=guessed)
     return Target(found.codes, len(found.classes))
 
 

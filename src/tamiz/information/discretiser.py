@@ -124,7 +124,7 @@ class Discretiser(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEs
                     'bins="mdl" requires y to be passed, but the target y is None: pass '
                     'the class labels, or use "mean_std", "width" or "frequency".'
                 )
-            target = check_classes(y, n, minimum=1).codes
+            target = check_classes(y, n, minimum=1, warn=False).codes
         self.categories_ = columns.categories
         self.cuts_ = [np.empty(0)] * p
         for first, block in dense_blocks(columns.X):

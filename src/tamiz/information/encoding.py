@@ -123,7 +123,7 @@ def encode(
                 'bins="mean_std", "width" or "frequency".'
             )
         remedy = "use a method that takes numbers, such as PearsonScore or RReliefF"
-        target = check_classes(y, n, minimum=1, quantity=remedy).codes
+        target = check_classes(y, n, minimum=1, quantity=remedy, warn=False).codes
     require_memory(
         n * p + (24 * n * _width(n) if sparse.issparse(table) else 0),
         f"codes of {n:,} × {p:,} values",

@@ -279,7 +279,7 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
         )
         bins.fit(X, y, sample_weight=weight)
         codes = _as_array(bins.transform(X))
-        labels = check_classes(y, len(codes))
+        labels = check_classes(y, len(codes), warn=False)
         if len(labels.classes) != 2:
             raise ValueError(
                 f"Only binary classification is supported: WeightOfEvidence compares two classes, "

@@ -19,7 +19,6 @@ from tamiz.validation import (
     check_regression_target,
     check_sample_weight,
     unchanged_on_error,
-    warn_of_quantity,
 )
 
 _NUMBERS = "use CARTRegressor"
@@ -235,7 +234,6 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
             n = len(table.X)
             weight = check_sample_weight(sample_weight, n)
             labels = check_classes(y, n, minimum=1, weight=weight, quantity=_NUMBERS)
-            warn_of_quantity(labels, _NUMBERS)
             counted = weight > 0
             codes = labels.codes
             if not counted.all():

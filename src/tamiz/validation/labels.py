@@ -19,7 +19,7 @@ from tamiz.validation.frames import (
     refuse_complex,
     refuse_duplicate_names,
 )
-from tamiz.validation.parameters import depth_of_caller
+from tamiz.validation.parameters import depth_of_caller, is_inner_fit
 
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
@@ -41,11 +41,13 @@ def check_classes(
     minimum: int = 2,
     weight: np.ndarray | None = None,
     quantity: str = "use a regression such as SVR",
+    warn: bool = True,
 ) -> Labels:
     """Return the distinct labels of ``y`` and the code of each sample.
 
     With ``weight``, classes all of whose samples have weight zero do not count; the codes of such
-    samples are meaningless. ``quantity`` says what to do if ``y`` is a numeric target.
+    samples are meaningless. ``quantity`` says what to do if ``y`` is a numeric target; with
+    ``warn`` integers that look like one are warned of.
     """
     y = check_target(y, n_samples)
     if not _are_plain_labels(y):
@@ -74,7 +76,10 @@ def check_classes(
             f"of at least {minimum} classes.",
             label=label,
         )
-    return Labels(classes, codes.astype(np.intp))
+    labels = Labels(classes, codes.astype(np.intp))
+    if warn:
+        warn_of_quantity(labels, quantity)
+    return labels
 
 
 def check_known_classes(
@@ -108,7 +113,7 @@ def check_announced_classes(classes: Any, known: np.ndarray | None) -> np.ndarra
         return known
     if known is not None and np.array_equal(classes, known):  # what every later call says
         return known
-    given = check_classes(classes, np.size(classes)).classes
+    given = check_classes(classes, np.size(classes), warn=False).classes
     if known is not None and not np.array_equal(given, known):
         raise ValueError(
             f"classes is ({_listed(given)}), but the first call of partial_fit had "
@@ -164,8 +169,13 @@ def looks_like_a_quantity(n_levels: int, n_samples: int) -> bool:
 
 
 def warn_of_quantity(labels: Labels, remedy: str) -> None:
-    """Warn of integers that were taken as classes and look like a numeric target."""
+    """Warn of integers that were taken as classes and look like a numeric target.
+
+    Not in a fit that is a step of a procedure: that has read the same labels.
+    """
     n_classes, n = len(labels.classes), len(labels.codes)
+    if is_inner_fit():
+        return
     if labels.classes.dtype.kind in "iuf" and looks_like_a_quantity(n_classes, n):
         warnings.warn(
             f"y holds {n_classes} different integers in {n} samples, and each is taken as a "

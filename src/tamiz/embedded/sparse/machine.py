@@ -56,8 +56,7 @@ _SAME_WEIGHT, _SAME_KEY = 1e-11, 1e-13
 
 #: Who selects for a numeric target: most of these machines, if they are asked to.
 _FOR_NUMBERS = (
-    "for a numeric target use L1SVM, L1L2SVM, L0L2SVM, FSV, AROM, MILPSVM, SVMRFE or HoldOutSVM "
-    'with task="regression"'
+    'use L1SVM, L1L2SVM, L0L2SVM, FSV, AROM, MILPSVM, SVMRFE or HoldOutSVM with task="regression"'
 )
 
 

@@ -85,7 +85,7 @@ def read_data(
     if task == "auto":
         task = guess_task(target)
     if task == "classification":
-        check_classes(target, n, quantity="pass task='regression'")
+        check_classes(target, n, quantity="pass task='regression'", warn=False)
     else:
         target = check_regression_target(target, n, labels="Pass task='classification'.")
         if np.ptp(target) == 0:

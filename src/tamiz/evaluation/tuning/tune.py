@@ -394,7 +394,7 @@ def _target_and_estimator(
         estimator = default_estimator(X, guess_task(target) == "regression")
     classifier = is_classifier(estimator)
     if classifier:
-        check_classes(target, n, weight=weight)
+        check_classes(target, n, weight=weight, warn=False)
     elif is_regressor(estimator):
         target = check_regression_target(target, n)
     else:

@@ -39,7 +39,6 @@ from tamiz.validation import (
     check_counted_rows,
     check_X,
     dense_copy,
-    warn_of_quantity,
 )
 
 #: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
@@ -179,7 +178,6 @@ class MRMR(GreedyFilter):
         X, y, weight = check_counted_rows(X, y, sample_weight)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
         labels = check_classes(y, X.shape[0], quantity=NUMBERS)
-        warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
         X = dense_copy(X, "Use measure='mutual_information', which needs none.", tables=2)
         columns, relevance = _standardised(X, labels.codes, weight)

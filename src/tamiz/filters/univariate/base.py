@@ -25,7 +25,6 @@ from tamiz.validation import (
     check_sample_weight,
     check_X,
     unchanged_on_error,
-    warn_of_quantity,
 )
 
 #: What the parameters may be of filters that know p-values.
@@ -241,9 +240,7 @@ def check_labelled(
     """
     X = check_X(estimator, X, reset=True, accept_sparse=accept_sparse)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
-    labels = check_classes(y, X.shape[0], weight=weight, quantity=quantity)
-    if warn:
-        warn_of_quantity(labels, quantity)
+    labels = check_classes(y, X.shape[0], weight=weight, quantity=quantity, warn=warn)
     if weight is None:
         return LabelledSamples(X, labels, None)
     classes, codes = labels
