@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, rankdata
 
 import tests.naive.aggregation as naive
-from tamiz.discovery import aggregate_rankings
+from tamiz.discovery import adjust_pvalues, aggregate_rankings
 from tamiz.discovery.aggregation import exact_pvalues, robust_scores
 from tamiz.filters import FisherScore, PearsonScore, ReliefF
 
@@ -130,7 +132,8 @@ def test_selectors_frames_and_plain_values():
     found = aggregate_rankings(fitted, method="mean")
     assert found.order[0] == 4 and found.names[4] == "x4"
     frame = found.to_frame()
-    assert list(frame.columns) == ["name", "index", "pvalue", "mean rank", *fitted]
+    own = ["name", "index", "pvalue", "corrected", "mean rank"]
+    assert list(frame.columns) == own + [f"rank in {name}" for name in fitted]
     assert frame["name"][0] == "x4" and (np.diff(frame["mean rank"]) >= 0).all()
     assert json.loads(json.dumps(found.to_dict()))["features"][0] == "x4"
 
@@ -146,12 +149,56 @@ def test_selectors_frames_and_plain_values():
         ([[1, 2]], {"names": ["a"]}, "names has 1 entries for 2 features"),
         ([[1, 2]], {"families": ["a", "b"]}, "must name the family of each of 1 lists"),
         ({"a": [1, 2]}, {"families": {"b": "c"}}, "says nothing of the ranking 'a'"),
+        ({"a": [1, 2], "b": [2, 1]}, {"families": "xy"}, "the family of each of 2 lists"),
+        ({1: [1, 2], "1": [2, 1]}, {}, "two rankings have the name '1'"),
+        (pd.DataFrame(), {}, "holds no ranking"),
+        (pd.DataFrame({"a": ["x"]}), {}, "the ranking '1' is neither"),
         ([[1, 2]], {"method": "median"}, "method='median'"),
     ],
 )
 def test_refusals_say_what_is_wrong(rankings, options, words):
     with pytest.raises(ValueError, match=words):
         aggregate_rankings(rankings, **options)
+
+
+def test_values_corrected_for_features_and_bounds_over_lists():
+    random = np.random.default_rng(1)
+    lists = np.array([random.permutation(30) + 1 for _ in range(4)])
+    lists[:, 3] = 1
+    found = aggregate_rankings(lists)
+    np.testing.assert_array_equal(found.corrected, adjust_pvalues(found.pvalues, "holm"))
+    np.testing.assert_allclose(found.corrected[3], 30 * found.pvalues[3])
+    np.testing.assert_array_equal(found.bounds, np.minimum(1.0, 4 * found.rho))
+    assert (found.bounds >= found.pvalues).all()
+    assert found.to_frame()["corrected"][0] == found.to_dict()["corrected"][0] < 0.01
+
+
+@pytest.mark.parametrize("name", ["name", "index", "pvalue", "corrected", "mean rank"])
+def test_a_list_by_the_name_of_a_column_overwrites_nothing(name):
+    lists = {name: [2, 1, 3], "other": [3, 1, 2]}
+    frame, plain = (aggregate_rankings(one).to_frame() for one in (lists, list(lists.values())))
+    assert frame[f"rank in {name}"].tolist() == [1, 2, 3]
+    for column in ("name", "index", "pvalue", "corrected", "mean rank"):
+        assert frame[column].tolist() == plain[column].tolist()
+
+
+def test_frames_of_ranks_and_arrays_of_families():
+    rows = [[1.0, 2.0, 3.0], [2.0, 1.0, np.nan], [1.0, 3.0, 2.0]]
+    expected = aggregate_rankings(dict(zip("uvw", rows, strict=True)), names=["a", "b", "c"])
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    for table, lists in (
+        (frame.set_axis(list("uvw")), ["u", "v", "w"]),
+        (frame, ["1", "2", "3"]),
+        (pl.DataFrame(rows, schema=["a", "b", "c"], orient="row"), ["1", "2", "3"]),
+    ):
+        found = aggregate_rankings(table)
+        assert found.lists == lists and found.names == ["a", "b", "c"]
+        np.testing.assert_array_equal(found.ranks, expected.ranks)
+    by_list = aggregate_rankings(rows, families=["x", "x", "y"])
+    for families in (np.array(["x", "x", "y"]), pd.Series(["x", "x", "y"]), ("x", "x", "y")):
+        found = aggregate_rankings(rows, families=families)
+        assert found.lists == ["x", "y"]
+        np.testing.assert_array_equal(found.rho, by_list.rho)
 
 
 def test_rankings_of_other_features_are_refused():

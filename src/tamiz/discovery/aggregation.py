@@ -35,16 +35,18 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 from scipy.special import betainc, betaincinv, comb
 from scipy.stats import rankdata
 
 from tamiz.base import Selection, json_ready, order_by
 from tamiz.display import INK, TableResult, axes, colours, frames
+from tamiz.filters.univariate.corrections import corrected as corrected_for
 from tamiz.validation import checked, integer_from, one_of, refused
 
 if TYPE_CHECKING:
@@ -71,7 +73,12 @@ class RankAggregation(TableResult):
     pvalues : array of shape (n_features,)
         Probability of a ``rho`` as small for a feature that independent lists rank at random.
     corrected : array of shape (n_features,)
-        ``rho`` times the number of lists, at most 1: Bonferroni's bound of ``pvalues``.
+        ``pvalues`` corrected for the number of features, by Holm's method: the chance that any
+        feature has a value of at most ``a`` by chance is at most ``a``. For other corrections see
+        :func:`adjust_pvalues`.
+    bounds : array of shape (n_features,)
+        ``rho`` times the number of lists, at most 1: Bonferroni's bound of ``pvalues``. It has
+        nothing to do with the number of features.
     ranks : array of shape (n_lists, n_features)
         The ranks, from 1; the last place for features of equal rank.
     lists : list of str
@@ -86,6 +93,7 @@ class RankAggregation(TableResult):
     rho: np.ndarray
     pvalues: np.ndarray
     corrected: np.ndarray
+    bounds: np.ndarray
     ranks: np.ndarray
     lists: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -142,15 +150,16 @@ class RankAggregation(TableResult):
         return self.order[self.ranks.max(axis=0)[self.order] <= top]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each feature, best first, with its rank in each list."""
+        """One row for each feature, best first; its rank in a list is the column "rank in LIST"."""
         order = self.order
         return frames().DataFrame(
             {
                 "name": [self.names[j] for j in order],
                 "index": order,
                 "pvalue": self.pvalues[order],
+                "corrected": self.corrected[order],
                 "mean rank": self.mean_ranks[order],
-                **{name: self.ranks[k, order] for k, name in enumerate(self.lists)},
+                **{f"rank in {name}": self.ranks[k, order] for k, name in enumerate(self.lists)},
             }
         )
 
@@ -163,6 +172,7 @@ class RankAggregation(TableResult):
                 "features": [self.names[j] for j in order],
                 "rho": self.rho[order],
                 "pvalues": self.pvalues[order],
+                "corrected": self.corrected[order],
                 "mean_ranks": self.mean_ranks[order],
                 "borda": self.borda[order],
             }
@@ -181,11 +191,12 @@ def aggregate_rankings(
 
     Parameters
     ----------
-    rankings : dict or sequence of rankings, or array of shape (n_lists, n_features)
+    rankings : dict or sequence of rankings, or array or data frame of shape (n_lists, n_features)
         Each a fitted selector, a :class:`tamiz.Selection`, or the ranks of all features: 1 for the
         best, equal numbers for equals, NaN for features that the list does not hold. Keys of a dict
-        name the lists.
-    families : dict or sequence of str, optional
+        name the lists. The rows of a data frame are the lists, named by its index if that has
+        names, and its columns the features.
+    families : dict or array-like of str, optional
         The family of each list: by its name, or in the order of the lists. Lists of one family
         become one list by their mean ranks, so that five filters have one vote, as one wrapper has.
     names : list of str, optional
@@ -230,7 +241,8 @@ def aggregate_rankings(
         borda=table.shape[1] - mean_ranks,
         rho=rho,
         pvalues=pvalues,
-        corrected=np.minimum(1.0, rho * len(ranks)),
+        corrected=corrected_for(pvalues, "holm"),
+        bounds=np.minimum(1.0, rho * len(ranks)),
         ranks=ranks,
         lists=lists,
         names=[str(name) for name in names],
@@ -280,6 +292,8 @@ def exact_pvalues(rho: np.ndarray, n_lists: int) -> np.ndarray:
 
 def _tables(rankings: Any) -> tuple[list[str], np.ndarray, list[str]]:
     """Names of the lists, ranks as floats (infinite for what a list leaves out), feature names."""
+    if nw.dependencies.is_into_dataframe(rankings):
+        return _frame_tables(rankings)
     named = isinstance(rankings, Mapping)
     try:
         given = list(rankings.values() if named else rankings)
@@ -288,6 +302,7 @@ def _tables(rankings: Any) -> tuple[list[str], np.ndarray, list[str]]:
     if not given:
         raise refused("rankings", rankings, "holds no ranking; give a dict or list of rankings.")
     lists = [str(name) for name in rankings] if named else [str(k + 1) for k in range(len(given))]
+    _refuse_equal_names(lists)
     known: list[str] | None = None
     rows = []
     for name, one in zip(lists, given, strict=True):
@@ -307,6 +322,25 @@ def _tables(rankings: Any) -> tuple[list[str], np.ndarray, list[str]]:
                 f"the ranking {name!r} has {len(rows[-1])} features, the first one {len(rows[0])}."
             )
     return lists, np.array(rows), known or [f"x{j}" for j in range(len(rows[0]))]
+
+
+def _frame_tables(frame: Any) -> tuple[list[str], np.ndarray, list[str]]:
+    """The same of a data frame: lists in rows, features in columns."""
+    table = nw.from_native(frame, eager_only=True)
+    if not len(table) or not table.columns:
+        raise refused("rankings", frame, "holds no ranking; give one row for each list.")
+    index = [str(label) for label in getattr(frame, "index", range(len(table)))]
+    counted = index == [str(k) for k in range(len(table))]
+    lists = [str(k + 1) for k in range(len(table))] if counted else index
+    _refuse_equal_names(lists)
+    rows = [_ranks(name, row) for name, row in zip(lists, table.rows(), strict=True)]
+    return lists, np.array(rows), [str(column) for column in table.columns]
+
+
+def _refuse_equal_names(lists: list[str]) -> None:
+    twice = next((name for name in lists if lists.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two rankings have the name {twice!r}; give each a name of its own.")
 
 
 def _ranks(name: str, values: Any) -> np.ndarray:
@@ -333,7 +367,8 @@ def _by_family(lists: list[str], table: np.ndarray, families: Any) -> tuple[list
             raise ValueError(f"families says nothing of the ranking {missing[0]!r}.")
         labels = [str(families[name]) for name in lists]
     else:
-        labels = [str(one) for one in families] if isinstance(families, Sequence) else []
+        listed = isinstance(families, Iterable) and not isinstance(families, (str, bytes))
+        labels = [str(one) for one in families] if listed else []
     if len(labels) != len(lists):
         raise refused("families", families, f"must name the family of each of {len(lists)} lists.")
     middle = rankdata(table, method="average", axis=1)
