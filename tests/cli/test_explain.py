@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import tamiz
+from tamiz.cli import explain as command
 from tamiz.cli.app import main
+from tamiz.cli.app import run as start
+from tamiz.explain import shapley
+from tests.calls import interrupted
 from tests.cli.programs import is_one_line, valid
 
 
@@ -45,12 +49,20 @@ def run(capsys, *arguments):
     return left.value.code, told.out, told.err
 
 
+def whole_run(capsys, *arguments):
+    """With the exit code that an interrupted program leaves with, and not its end at once."""
+    capsys.readouterr()
+    code = start([str(one) for one in arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
 def test_values_and_base_sum_to_the_decision_value(capsys):
     code, out, _ = run(capsys, "explain", "m.tamiz", "people.csv", "--json")
     assert code == 0
     found = valid("explain", out)
     model = tamiz.load("m.tamiz")
-    assert found["method"] == "exact" and found["features"] == model.features_
+    assert found["method"] == "exact" and found["features"] == model.columns
     total = found["base"] + np.sum(found["values"], axis=1)
     _, predicted, _ = run(capsys, "predict", "m.tamiz", "people.csv", "--json")
     np.testing.assert_allclose(total, valid("predict", predicted)["scores"], atol=1e-6)
@@ -77,7 +89,7 @@ def test_files(capsys, place):
     with open(place / "why.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     model = tamiz.load("m.tamiz")
-    parts = [sum(float(row[name]) for name in model.features_) for row in rows]
+    parts = [sum(float(row[name]) for name in model.columns) for row in rows]
     for row, part in zip(rows, parts, strict=True):
         assert float(row["value"]) == pytest.approx(float(row["base"]) + part, abs=1e-4)
     assert run(capsys, "explain", "m.tamiz", "people.csv", "-o", "why.png")[0] == 0
@@ -199,3 +211,72 @@ def test_a_picture_is_of_the_decision_that_is_asked_for(capsys, place, pairs):
         assert run(capsys, *asked[:-1], "pair.png")[0] == 0
         drawn.append((place / "pair.png").read_bytes())
     assert len(set(drawn)) == 2 * len(outputs)
+
+
+@pytest.fixture(scope="module")
+def forest(place):
+    """A sampled model, whose value is a probability, of a category and two numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        given = ["people.csv", "--judge", "forest", "-p", "n_estimators=5", "--cv", "0", "-q"]
+        with pytest.raises(SystemExit) as left:
+            main(["fit", *given, "--save", "f.tamiz"])
+        assert left.value.code == 0
+    return "f.tamiz"
+
+
+def test_the_head_says_from_where_on_values_speak_for_the_second_class(capsys, forest):
+    """0.43 of a forest is no, though it lies above zero."""
+    quick = ("--rows", "12", "--permutations", "10")
+    _, out, _ = run(capsys, "explain", forest, "people.csv", *quick)
+    assert "value (yes > 0.5)" in out.splitlines()[0]
+    _, out, _ = run(capsys, "explain", "m.tamiz", "people.csv")
+    assert "value (yes > 0)" in out.splitlines()[0]
+    for name in (forest, "m.tamiz"):
+        found = valid("explain", run(capsys, "explain", name, "people.csv", *quick, "--json")[1])
+        total = found["base"] + np.sum(found["values"], axis=1)
+        clear = np.abs(total - found["limit"]) > 1e-9  # of a tie either may be predicted
+        assert clear.any()
+        said = np.where(total > found["limit"], "yes", "no")
+        np.testing.assert_array_equal(said[clear], np.array(found["predictions"])[clear])
+
+
+def test_a_categorical_column_has_one_number(capsys, place, forest):
+    """Values of its indicators would name towns that a row is not of."""
+    for name in (forest, "m.tamiz"):
+        given = ("--rows", "4", "--permutations", "10", "--top", "9")
+        _, out, _ = run(capsys, "explain", name, "people.csv", *given)
+        assert "town=" not in out and "town " in out
+        found = valid("explain", run(capsys, "explain", name, "people.csv", *given, "--json")[1])
+        assert found["features"] == tamiz.load(name).columns
+    assert run(capsys, "explain", forest, "people.csv", *given, "-o", "towns.png")[0] == 0
+
+
+def test_rows_are_limited(capsys, forest):
+    given = ("--rows", "3", "--permutations", "10", "--json")
+    found = valid("explain", run(capsys, "explain", forest, "people.csv", *given)[1])
+    assert found["n_samples"] == len(found["values"]) == len(found["predictions"]) == 3
+    assert found["ids"]["customer_id"] == ["00000", "00013", "00026"]
+
+
+def test_interruption_keeps_the_rows_that_are_done(capsys, place, forest):
+    given = ("explain", forest, "people.csv", "--permutations", "10", "-q")
+    with interrupted(shapley, "_draws", at=4):
+        code, out, err = whole_run(capsys, *given, "--json")
+    found = valid("explain", out)
+    assert code == 130 and found["n_samples"] == 3 == len(found["ids"]["customer_id"])
+    assert "stopped" in found["notes"][-1]
+    with interrupted(shapley, "_draws", at=4):
+        code, _, err = whole_run(capsys, *given, "-o", "part.csv")
+    assert code == 130 and "nothing was finished" not in err
+    with open(place / "part.csv", encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == 3
+
+
+def test_a_long_run_is_announced(capsys, monkeypatch, forest):
+    given = ("explain", forest, "people.csv", "--rows", "5", "--permutations", "10")
+    assert "take about" not in run(capsys, *given)[2]
+    monkeypatch.setattr(command, "_LONG", 0.0)
+    told = run(capsys, *given)[2]
+    assert "5 rows take about" in told and "--rows and --permutations" in told
+    assert "take about" not in run(capsys, *given, "-q")[2]

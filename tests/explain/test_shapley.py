@@ -18,9 +18,10 @@ from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScale
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import tamiz
-from tamiz.explain import shapley_values
+from tamiz.explain import shapley, shapley_values
 from tamiz.kernels import RBF, GapWeighted
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, LinearMachine, OneClassSVM
+from tests.calls import interrupted
 from tests.naive import shapley as naive
 
 mpl.use("Agg")
@@ -244,3 +245,70 @@ def test_bad_input_gets_a_sentence(data):
         shapley_values(SVC(kernel=GapWeighted(2)).fit(words, [0, 1, 0, 1]), words)
     with pytest.raises(ValueError, match=r"NaN|missing"):
         shapley_values(machine, np.where(X > 2, np.nan, X))
+
+
+def test_groups_are_players_of_sampled_models(data):
+    """Of two groups there are two orders, so that sampled values are those of all orders."""
+    X, y = data
+    model = DecisionTreeClassifier(random_state=0, max_depth=4).fit(X, y)
+    groups = {"first": [0, 3], "second": [1, 2, 4]}
+    found = shapley_values(
+        model, X[:6], X[10:30], feature_groups=groups, n_permutations=2 * 20, random_state=0
+    )
+
+    def f(rows):
+        return model.predict_proba(rows)[:, 1]
+
+    Z = X[10:30]
+    for x, got in zip(X[:6], found.values, strict=True):
+        only = [np.where(np.isin(np.arange(5), g), x, Z) for g in groups.values()]
+        a, b = (f(one).mean() for one in only)
+        whole, none = f(x[None])[0], f(Z).mean()
+        wanted = [(a - none + whole - b) / 2, (b - none + whole - a) / 2]
+        np.testing.assert_allclose(got, wanted, atol=1e-12)
+    assert found.feature_names == ["first", "second"] and np.isnan(found.X).all()
+    assert list(found.to_frame()) == ["first", "second", "base", "total"]
+    with pytest.raises(ValueError, match="group of several columns"):
+        found.plot_dependence("first")
+
+
+def test_groups_of_exact_models_are_sums(data):
+    X, y = data
+    model = SVC(gamma=0.1).fit(X, y)
+    single = shapley_values(model, X[:6], X[10:30])
+    found = shapley_values(model, X[:6], X[10:30], feature_groups=[[1, 4]])
+    wanted = np.column_stack(
+        [single.values[:, [0]], single.values[:, [1, 4]].sum(axis=1), single.values[:, 2:4]]
+    )
+    np.testing.assert_allclose(found.values, wanted)
+    assert len(found.feature_names) == 4
+    with pytest.raises(ValueError, match="one group at most"):
+        shapley_values(model, X[:6], X[10:30], feature_groups=[[1], [1]])
+
+
+def test_limit_says_where_the_second_class_begins(data):
+    X, y = data
+    models = {0.0: SVC(gamma=0.1), 0.5: DecisionTreeClassifier(max_depth=3, random_state=0)}
+    for limit, model in models.items():
+        found = shapley_values(model.fit(X, y), X[:20], X[20:], n_permutations=10, random_state=0)
+        total = found.to_frame()["total"].to_numpy()
+        assert found.limit == limit
+        clear = np.abs(total - limit) > 1e-9
+        np.testing.assert_array_equal((total > limit)[clear], model.predict(X[:20])[clear] == 1)
+        assert not ((total != 0) & (np.abs(total) < 1e-12)).any()  # 0, and not 5e-17
+    target = X[:, 0]
+    regression = shapley_values(LinearRegression().fit(X, target), X[:5], X[5:])
+    assert regression.limit is None
+
+
+def test_interruption_keeps_the_samples_that_are_done(data):
+    X, y = data
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    given = {"n_permutations": 10, "random_state": 0}
+    whole = shapley_values(model, X[:8], X[8:], **given)
+    with interrupted(shapley, "_draws", at=4), pytest.warns(RuntimeWarning, match="3 of 8"):
+        part = shapley_values(model, X[:8], X[8:], **given)
+    np.testing.assert_array_equal(part.values, whole.values[:3])
+    assert len(part.X) == len(part.standard_error) == 3
+    with interrupted(shapley, "_draws", at=1), pytest.raises(KeyboardInterrupt):
+        shapley_values(model, X[:8], X[8:], **given)

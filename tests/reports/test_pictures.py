@@ -462,6 +462,17 @@ def test_effects_say_what_is_left_out_and_what_was_filled(lang):
     assert text.count("mean texture") and not re.search(r"[{}]|\[\[", text)
 
 
+@pytest.mark.parametrize(("judge", "limit"), [("tree", 0.5), ("linear", 0.0)])
+def test_effects_name_the_limit_of_the_classes(judge, limit):
+    """A tree has probabilities: all of them are above zero, for either class."""
+    table = small_table().keep(["mean radius", "mean texture", "mean perimeter"])
+    quick = {"sizes": [3], "cv": 3, "repeats": 1, "fdr": None}
+    study = make_study(table, ["fisher"], [judge], **quick)
+    for lang, words in LANGUAGES.items():
+        said = words("effects_side", positive="benign", limit=words.number(limit, 2))
+        assert said in read(render(study, lang)).one("effects").text
+
+
 def test_effects_of_all_recommended_features_are_of_the_recommended_machine():
     """Nothing is left out or filled, and nothing said of it; one feature is no part of others."""
     table = small_table().keep(["mean radius", "mean texture", "mean perimeter"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -16,6 +18,8 @@ _SHOWN = 20
 _NAMED = 11
 #: Different rows that may be their own background: of fewer, each is compared with hardly anything.
 _ENOUGH = 10
+#: Seconds from which on a run says beforehand how long it takes.
+_LONG = 20.0
 
 
 @opt.reads
@@ -45,7 +49,7 @@ def explain(
         ),
     ] = None,
     *,
-    reading: opt.NewTable,
+    reading: opt.ExplainedTable,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -54,28 +58,33 @@ def explain(
     Example:  tamiz explain model.tamiz new.csv --background train.csv
 
     With the base, the value when no feature is known, what the features add
-    sums to the decision value. Above zero it speaks for the second of two
-    classes; with more classes the decision that is explained is named.
+    sums to the value of the model. Of two classes it speaks for the second
+    one above zero, or above 0.5 where it is a probability (trees, forests,
+    neighbours): the head of the column says which. With more classes the
+    decision that is explained is named. A category is one feature. Ctrl-C
+    shows, or writes, the rows that are done.
     """
-    from tamiz.cli.console import say, say_json, tell, usage
+    from tamiz.cli.console import CutShort, say, say_json, tell, usage
 
     opt.check_writable(out, "--out", opt.EXPLANATIONS)
     arguments = reading.arguments(quiet)
     with usage():
-        from tamiz.explain import shapley_values
-
         fitted = read_table_model(model)
         rows = new_rows(fitted, data, arguments, None, False, reading.labels)
         given = None if background is None else new_rows(fitted, background, arguments, None, True)
         pipeline, X, Z = _without_missing(fitted.pipeline, rows.X, (given or rows).X)
         _check_background(X, given, data)
-        found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1)
+        asked = {"n_permutations": reading.permutations, "feature_groups": _columns_of(fitted)}
+        if not quiet:
+            _announce(pipeline, X[: reading.rows], Z, asked)
+        found, stopped = _explained(pipeline, X[: reading.rows], Z, asked, quiet)
         found = replace(found, output_names=_outputs(fitted, found.output_names))
         values, base = found.of(_chosen(output, found.output_names))
+    rows = _first(rows, len(values), stopped)
     decision = _name(output, found.output_names) if len(found.output_names) > 1 else None
     for note in rows.notes:
         tell(note)
-    names = fitted.features_ or fitted.columns
+    names = found.feature_names
     labels = fitted.predict(rows.X).tolist()
     if json:
         say_json({"model": model, **_document(found, output, values, base, names, labels, rows)})
@@ -85,8 +94,63 @@ def explain(
     elif not json:
         if decision is not None:
             say(_which(decision, found.output_names))
-        _print(rows.ids, labels, values, base, names, top)
+        _print(rows.ids, labels, values, base, names, top, _head(found))
         _tell_error(found)
+    if stopped:
+        raise CutShort
+
+
+def _columns_of(fitted: Any) -> dict[str, list[int]]:
+    """The places of every column among the numbers and indicators of the model."""
+    places: dict[str, list[int]] = {}
+    for j, name in enumerate(fitted.sources):
+        places.setdefault(name, []).append(j)
+    return places
+
+
+def _announce(pipeline: Any, X: Any, Z: Any, asked: dict[str, Any]) -> None:
+    """Say how long it takes if that is long; one row is tried for it."""
+    from tamiz.cli.console import tell
+    from tamiz.explain import shapley_values
+
+    if len(X) < 2:
+        return
+    shapley_values(pipeline, X[:1], Z, random_state=0, **asked | {"n_permutations": 2})
+    began = time.perf_counter()
+    shapley_values(pipeline, X[:1], Z, random_state=0, **asked)
+    seconds = (time.perf_counter() - began) * len(X)
+    if seconds > _LONG:
+        took = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} minutes"
+        tell(
+            f"{len(X):,} rows take about {took}; --rows and --permutations make it shorter, and "
+            "Ctrl-C keeps the rows that are done"
+        )
+
+
+def _explained(
+    pipeline: Any, X: Any, Z: Any, asked: dict[str, Any], quiet: bool
+) -> tuple[Any, bool]:
+    """The values, and whether Ctrl-C left some rows out."""
+    from tamiz.explain import shapley_values
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "stopped after", RuntimeWarning)  # a note says it
+        found = shapley_values(pipeline, X, Z, random_state=0, verbose=0 if quiet else 1, **asked)
+    return found, len(found.values) < len(X)
+
+
+def _first(rows: Any, n: int, stopped: bool) -> Any:
+    """The rows that are explained, with what stands beside them."""
+    ids = {name: column[:n] for name, column in rows.ids.items()}
+    note = [f"stopped: {n:,} rows are explained."] if stopped else []
+    return rows._replace(X=rows.X[:n], ids=ids, notes=[*rows.notes, *note])
+
+
+def _head(found: Any) -> str:
+    """What stands above the values: from where on they speak for the second class."""
+    if found.limit is None or len(found.output_names) > 1:
+        return "value"
+    return f"value ({found.output_names[0]} > {found.limit:g})"
 
 
 def _check_background(X: Any, given: Any, data: str) -> None:
@@ -132,6 +196,7 @@ def _document(
         "method": found.method,
         "features": list(names),
         "base": base,
+        "limit": found.limit,
         "values": values.tolist(),
         "standard_error": None if error is None else float(error.max()),
         "predictions": labels,
@@ -189,35 +254,39 @@ def _columns(
     decision: str | None,
 ) -> dict[str, list[Any]]:
     """For CSV, by name; with several decisions each row has the one that is explained."""
+    from tamiz.explain.result import totals
+
     columns = {**ids, free_name(fitted.target or "prediction", ids): labels}
     if decision is not None:
         columns[free_name("output", columns)] = [decision] * len(labels)
     columns[free_name("base", columns)] = [base] * len(labels)
     for name, column in zip(names, values.T, strict=True):
         columns[free_name(name, columns)] = [float(f"{value:.6g}") for value in column]
-    columns[free_name("value", columns)] = (base + values.sum(axis=1)).tolist()
+    columns[free_name("value", columns)] = totals(values, base).tolist()
     return columns
 
 
 def _print(
-    ids: Any, labels: list[Any], values: Any, base: float, names: list[str], top: int
+    ids: Any, labels: list[Any], values: Any, base: float, names: list[str], top: int, value: str
 ) -> None:
     import numpy as np
 
     from tamiz.cli.console import number, say, table, tell
+    from tamiz.explain.result import totals
 
     keys = next(iter(ids.values()), None) or [str(i) for i in range(len(labels))]
     rows = []
-    for key, label, row in list(zip(keys, labels, values, strict=True))[:_SHOWN]:
+    total = totals(values, base).tolist()
+    for key, label, row, whole in list(zip(keys, labels, values, total, strict=True))[:_SHOWN]:
         order = np.argsort(-np.abs(row), kind="stable")
         parts = [f"{names[j]} {row[j]:+.3g}" for j in order[:top]]
         rest = float(row[order[top:]].sum())
         if len(order) > top:
             parts.append(f"others {rest:+.3g}")
         said = number(label) if isinstance(label, float) else str(label)
-        rows.append([key, said, number(base + float(row.sum())), ", ".join(parts)])
+        rows.append([key, said, number(whole), ", ".join(parts)])
     head = next(iter(ids), "row")
-    table([head, "prediction", "value", f"base {number(base)} and"], rows, right=[2])
+    table([head, "prediction", value, f"base {number(base)} and"], rows, right=[2])
     if len(labels) > _SHOWN:
         tell(f"{_SHOWN} of {len(labels):,} rows; all of them with --out FILE.csv or --json")
     mean = np.abs(values).mean(axis=0)

@@ -111,6 +111,17 @@ Decimal = Annotated[
 Rows = Annotated[
     int | None, typer.Option("--rows", help="Read so many rows only.", rich_help_panel=_READING)
 ]
+ExplainedRows = Annotated[
+    int | None, typer.Option("--rows", min=1, help="Explain the first so many rows only.")
+]
+Permutations = Annotated[
+    int,
+    typer.Option(
+        min=2,
+        help="Orders of the features for each row, where values are sampled: fewer are quicker and "
+        "less precise.",
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option("--json", help="One JSON document on standard output.", rich_help_panel=_OUTPUT),
@@ -249,16 +260,24 @@ class NewTable:
 
     def arguments(self, quiet: bool) -> dict[str, Any]:
         """As arguments of :func:`tamiz.data.load`; ``labels`` go with the model's target."""
-        own = {option.name: getattr(self, option.name) for option in fields(self)}
+        own = {option.name: getattr(self, option.name) for option in fields(NewTable)}
         return {**Reading(**own | {"labels": None}).arguments(), "verbose": 0 if quiet else 1}
 
 
+@dataclass(frozen=True)
+class ExplainedTable(NewTable):
+    """The same for rows that are explained, and how much work is spent on it."""
+
+    rows: ExplainedRows = None
+    permutations: Permutations = 200
+
+
 def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of its parameter of kind :class:`Reading` or :class:`NewTable`."""
+    """Give a command all options of its parameter that says how a table is read."""
     kind: Any = Reading
     parameters: list[inspect.Parameter] = []
     for one in inspect.signature(command, eval_str=True).parameters.values():
-        if one.annotation not in (Reading, NewTable):
+        if one.annotation not in (Reading, NewTable, ExplainedTable):
             parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         name, kind = one.name, one.annotation

@@ -224,6 +224,13 @@ class TableModel(BaseEstimator):
             return None
         return np.array(self.labels if self.labels is not None else self.pipeline.classes_)
 
+    @property
+    def sources(self) -> list[str]:
+        """The column that each number or indicator of the pipeline comes from."""
+        labels = self.indicators_ if self.levels else {}
+        every = [name for name in self.columns for _ in labels.get(name, [name])]
+        return every if self.kept_ is None else [every[j] for j in self.kept_]
+
     def about(self) -> dict[str, Any]:
         """The card: what the model is and where it comes from, in plain values.
 

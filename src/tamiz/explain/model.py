@@ -171,6 +171,15 @@ def names_of_machines(machine: Any) -> list[str]:
     return [f"{b} over {a}" for a, b in combinations(names, 2)]
 
 
+def limit_of(model: Any) -> float | None:
+    """The value that parts two classes: 0 of decision values, 0.5 of probabilities; else None."""
+    if len(getattr(model, "classes_", [])) != 2:
+        return None
+    if hasattr(model, "decision_function"):
+        return 0.0
+    return 0.5 if hasattr(model, "predict_proba") else None
+
+
 def function_of(
     model: Any, like: Any = None
 ) -> tuple[Callable[[np.ndarray], np.ndarray], list[str]]:

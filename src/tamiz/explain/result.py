@@ -23,6 +23,13 @@ def position_of(thing: Any, names: list[str], what: str = "feature") -> int:
     return int(j)
 
 
+def totals(values: np.ndarray, base: float) -> np.ndarray:
+    """The value of the model for each sample; what only rounding keeps from zero is zero."""
+    total = base + values.sum(axis=1)
+    size = abs(base) + np.abs(values).sum(axis=1)
+    return np.where(np.abs(total) <= 1e-13 * size, 0.0, total)
+
+
 @dataclass(frozen=True)
 class ShapleyValues(TableResult):
     """Shapley values of the features, for some samples.
@@ -42,7 +49,10 @@ class ShapleyValues(TableResult):
     feature_names, output_names : lists of str
         Names of the features, and of the outputs of the model.
     X : array of shape (n_samples, n_features)
-        The samples.
+        The samples; NaN for groups of several columns.
+    limit : float or None
+        With two classes, values of the model above it speak for the second one: 0 for decision
+        values, 0.5 for probabilities. None for anything else.
     """
 
     values: np.ndarray
@@ -53,6 +63,7 @@ class ShapleyValues(TableResult):
     feature_names: list[str]
     output_names: list[str]
     X: np.ndarray = field(repr=False)
+    limit: float | None = None
 
     def __repr__(self) -> str:
         first = int(np.argmax(self.importances))
@@ -78,7 +89,9 @@ class ShapleyValues(TableResult):
         names = self.output_names
         if self.values.ndim == 2:
             if output is not None and output not in (0, names[0]):
-                raise refused("output", output, f"must be 0, {names[0]!r} or None.")
+                raise refused(
+                    "output", output, f"must be {names[0]!r}, the only output, or be left out."
+                )
             return self.values, float(self.base)
         if isinstance(output, str) and output in names:
             output = names.index(output)
@@ -102,7 +115,7 @@ class ShapleyValues(TableResult):
         values, base = self.of(output)
         table = frames().DataFrame(values, columns=self.feature_names)
         table["base"] = base
-        table["total"] = base + values.sum(axis=1)
+        table["total"] = totals(values, base)
         return table
 
     @checked(top=integer_from(1))
@@ -156,6 +169,8 @@ class ShapleyValues(TableResult):
         values, _ = self.of(output)
         names = self.feature_names
         j = position_of(feature, names)
+        if np.isnan(self.X[:, j]).all():
+            raise refused("feature", feature, "is a group of several columns, which no axis shows.")
         ax = axes(ax)
         ax.axhline(0.0, color="0.8", linewidth=1.0)
         ax.scatter(self.X[:, j], values[:, j], s=12, color=PALETTE[0])

@@ -26,6 +26,8 @@ References
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +41,7 @@ from tamiz.explain.model import (
     columns_of_the_machine,
     feature_names,
     function_of,
+    limit_of,
     numbers_of,
     refuse_without_features,
     terms_of,
@@ -55,6 +58,8 @@ from tamiz.pictures import without_name_warnings
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
     TOO_LARGE,
+    Units,
+    check_units,
     checked,
     estimator_with,
     integer_from,
@@ -86,6 +91,7 @@ def shapley_values(
     background: Any = None,
     *,
     value: str = "interventional",
+    feature_groups: Any = None,
     n_permutations: int = 200,
     random_state: Any = None,
     verbose: bool | int = 0,
@@ -111,9 +117,15 @@ def shapley_values(
         factor, or term, in every kernel value, which takes the features for independent and is
         much quicker. "left_out": nothing; the kernel is that of the known features. The last two
         are for exact models only.
+    feature_groups : list of lists or dict of lists, optional
+        Columns that are explained as one feature, such as the indicators of a category; the keys
+        of a dict name them. Where orders are sampled, a group becomes known as a whole, so that no
+        row has two categories; in exact models the values of its columns are summed.
     n_permutations : int, default=200
         Orders of the features that are sampled for each row, half of them the others' reverses;
-        the background is cut to half as many rows.
+        the background is cut to half as many rows. Sampling asks the model for
+        ``n_permutations * (n_features + 1)`` rows to explain one. Ctrl-C keeps the samples that are
+        done.
     random_state : int, RandomState or None
         For what is drawn.
     verbose : bool or int, default=0
@@ -163,11 +175,14 @@ def shapley_values(
         given = numbers_of(model, background, "background", "shapley_values")
     if background is None and value == "interventional" and len(given) > MOST_BACKGROUND:
         given = given[rng.choice(len(given), MOST_BACKGROUND, replace=False)]
+    names = feature_names(model, X, table.shape[1])
+    units, names = _units(feature_groups, names)
     front = columns_of_the_machine(model, table, given)
     terms = None if front is None else terms_of(front)
     with Progress("Shapley values", verbose) as progress, without_name_warnings():
         if front is not None and terms is not None:
             values, base = _exact(front, terms, VALUES[value], table.shape, progress)
+            values = _summed(values, units.members)
             error, outputs = None, terms.outputs
         elif value != "interventional":
             raise refused(
@@ -182,7 +197,10 @@ def shapley_values(
             if len(given) > half:
                 given = given[rng.choice(len(given), half, replace=False)]
             with np.errstate(over="ignore", invalid="ignore"):
-                values, base, error = _sampled(function, table, given, half, rng, progress)
+                values, base, error = _sampled(
+                    function, table, given, half, units.of_feature(), rng, progress
+                )
+            table = table[: len(values)]
     if not (np.isfinite(values).all() and np.isfinite(base).all()):
         raise ValueError(TOO_LARGE)
     outputs = outputs if len(outputs) == values.shape[2] else names_of_outputs(values.shape[2])
@@ -191,8 +209,30 @@ def shapley_values(
         values, level = values[:, :, 0], float(base[0])
         error = None if error is None else error[:, :, 0]
     method = "exact" if error is None else "permutations"
-    names = feature_names(model, X, table.shape[1])
-    return ShapleyValues(values, level, error, method, value, names, outputs, table)
+    shown = _of_single_columns(table, units.members)
+    limit = limit_of(model)
+    return ShapleyValues(values, level, error, method, value, names, outputs, shown, limit)
+
+
+def _units(feature_groups: Any, names: list[str]) -> tuple[Units, list[str]]:
+    """What is explained as one feature, and the names."""
+    units = check_units(feature_groups, None, len(names), names)
+    given = {int(columns.min()): name for name, columns in (units.named or {}).items()}
+    return units, [given.get(int(one[0]), names[int(one[0])]) for one in units.members]
+
+
+def _summed(values: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
+    if len(members) == values.shape[1]:
+        return values
+    return np.stack([values[:, columns].sum(axis=1) for columns in members], axis=1)
+
+
+def _of_single_columns(table: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
+    """The values of the features that are one column; NaN for groups."""
+    if len(members) == table.shape[1]:
+        return table
+    nothing = np.full(len(table), np.nan)
+    return np.column_stack([table[:, j[0]] if len(j) == 1 else nothing for j in members])
 
 
 def names_of_outputs(count: int) -> list[str]:
@@ -234,41 +274,75 @@ def _sampled(
     X: np.ndarray,
     Z: np.ndarray,
     pairs: int,
+    units: np.ndarray,
     rng: Any,
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Means over pairs of opposite orders, the base, and standard errors."""
-    n, p = X.shape
+    """Means over pairs of opposite orders, the base, and standard errors; Ctrl-C keeps a part.
+
+    ``units`` has the number of the feature that each column belongs to.
+    """
+    n, p = len(X), int(units.max()) + 1
     rounds = max(1, pairs // len(Z))
     start = function(Z)
     base = start.mean(axis=0)
     values = np.zeros((n, p, len(base)))
     error = np.zeros_like(values)
-    for i, x in enumerate(X):
-        draws = np.empty((rounds * len(Z), p, len(base)))
-        at = 0
-        step = max(1, _MOST_POINTS // (2 * (p + 1)))
-        others = np.tile(np.arange(len(Z)), rounds)
-        for first in range(0, len(others), step):
-            chosen = Z[others[first : first + step]]
-            orders = np.argsort(rng.random_sample((len(chosen), p)), axis=1)
-            found = _contributions(function, x, chosen, orders)
-            found += _contributions(function, x, chosen, orders[:, ::-1])
-            draws[at : at + len(chosen)] = found / 2.0
-            at += len(chosen)
-        values[i] = draws.mean(axis=0)
-        error[i] = draws.std(axis=0, ddof=1) / np.sqrt(len(draws)) if len(draws) > 1 else np.nan
-        progress.update(f"{i:,} of {n:,} samples")
-    return values, base, error
+    began, done = time.perf_counter(), 0
+    try:
+        for x in X:
+            draws = _draws(function, x, Z, rounds, units, rng)
+            values[done] = draws.mean(axis=0)
+            error[done] = (
+                draws.std(axis=0, ddof=1) / np.sqrt(len(draws)) if len(draws) > 1 else np.nan
+            )
+            done += 1
+            left = (time.perf_counter() - began) / done * (n - done)
+            progress.update(f"{done:,} of {n:,} samples, about {left:,.0f} s left")
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        warnings.warn(
+            f"stopped after {done:,} of {n:,} samples; the result holds those.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return values[:done], base, error[:done]
+
+
+def _draws(
+    function: Callable[[np.ndarray], np.ndarray],
+    x: np.ndarray,
+    Z: np.ndarray,
+    rounds: int,
+    units: np.ndarray,
+    rng: Any,
+) -> np.ndarray:
+    """What each feature of ``x`` adds in each pair of opposite orders."""
+    p = int(units.max()) + 1
+    step = max(1, _MOST_POINTS // (2 * (p + 1)))
+    others = np.tile(np.arange(len(Z)), rounds)
+    parts = []
+    for first in range(0, len(others), step):
+        chosen = Z[others[first : first + step]]
+        orders = np.argsort(rng.random_sample((len(chosen), p)), axis=1)
+        found = _contributions(function, x, chosen, orders, units)
+        found += _contributions(function, x, chosen, orders[:, ::-1], units)
+        parts.append(found / 2.0)
+    return np.concatenate(parts)
 
 
 def _contributions(
-    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, Z: np.ndarray, orders: np.ndarray
+    function: Callable[[np.ndarray], np.ndarray],
+    x: np.ndarray,
+    Z: np.ndarray,
+    orders: np.ndarray,
+    units: np.ndarray,
 ) -> np.ndarray:
     """What each feature adds when the features of ``x`` become known in the given orders."""
     k, p = orders.shape
     place = np.argsort(orders, axis=1)  # of each feature
     known = place[:, None, :] < np.arange(p + 1)[None, :, None]
-    points = np.where(known, x, Z[:, None, :]).reshape(-1, p)
+    points = np.where(known[:, :, units], x, Z[:, None, :]).reshape(-1, len(x))
     steps = np.diff(function(points).reshape(k, p + 1, -1), axis=1)
     return np.take_along_axis(steps, place[:, :, None], axis=1)

@@ -76,6 +76,7 @@ class _Effects:
         self.found = shapley_values(
             self.model, some, others, n_permutations=_PERMUTATIONS, random_state=0
         )
+        self.limit = self.found.limit or 0.0  # above it, values speak for the second class
         self.importances = self.found.importances
         self.order = np.argsort(-self.importances, kind="stable")
         self.some = some
@@ -157,7 +158,8 @@ class _Effects:
         if not self.classes:
             return f"{said} {self.lang('effects_target')}"
         if len(self.outputs) == 1:
-            return f"{said} {self.lang('effects_side', positive=visible(self.outputs[0]))}"
+            positive, limit = visible(self.outputs[0]), self.lang.number(self.limit, 2)
+            return f"{said} {self.lang('effects_side', positive=positive, limit=limit)}"
         return f"{said} {self.lang('effects_sides', names=self.lang.listed(self.outputs, 8))}"
 
     def _bars(self) -> Markup:
@@ -247,8 +249,8 @@ class _Effects:
         for value in y.ticks(4):
             drawing.line(left, y(value), right, y(value), "grid")
             drawing.text(left - 4, y(value) + 4, lang.number(value, 3), "tiny", "end")
-        if y.low < 0 < y.high and self.classes:
-            drawing.line(left, y(0.0), right, y(0.0), "axis")
+        if y.low < self.limit < y.high and self.classes:
+            drawing.line(left, y(self.limit), right, y(self.limit), "axis")
         across = [x(float(v)) for v in grid]
         if len(self.outputs) == 1:
             for curve in found.individual[k][:MOST_LINES, :, 0]:
