@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from tamiz.base import PathStep, Selection
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number of things, in the right number."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
 def text_table(
     head: Sequence[str],
     rows: Sequence[Sequence[Any]],

@@ -209,3 +209,8 @@ def test_rankings_of_other_features_are_refused():
     other.names = ["a", "b", "c"]
     with pytest.raises(ValueError, match="is of other features than the first one"):
         aggregate_rankings([one, other])
+
+
+def test_one_ranking_is_not_said_in_the_plural():
+    assert "1 ranking of 2 features;" in repr(aggregate_rankings([[1, 2]]))
+    assert "2 rankings of 2 features;" in repr(aggregate_rankings([[1, 2], [2, 1]]))

@@ -18,6 +18,7 @@ from tamiz.reports import render, summary
 from tamiz.reports.language import LANGUAGES
 from tamiz.reports.page import Page
 from tamiz.reports.sections.standing import feature_sentences
+from tamiz.reports.sections.standing import said as said_of_standing
 
 FAST = {"judges": "linear", "sizes": [2, 5], "cv": 3, "repeats": 1, "tune": None}
 
@@ -229,6 +230,20 @@ def test_the_sentence_says_which_families_do_not_agree(study):
     standing.frequencies["rfe"] = kept
     assert "1 of 2 methods" in said[0]
     assert "it is selected by filters, and not by machines that select" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("lang", "first", "instead"),
+    [("en", "the first of", "first 1 of"), ("es", "la primera de", "las 1 primeras")],
+)
+def test_a_single_feature_of_each_half_is_the_first(study, lang, first, instead):
+    standing = study.standing
+    kept, standing.sizes = standing.sizes, dict.fromkeys(standing.sizes, 1)
+    page = Page(study, LANGUAGES[lang])
+    said = [*map(str, said_of_standing(page)), *map(str, feature_sentences(page))]
+    standing.sizes = kept
+    assert all(first in text for text in (said[0], said[-1]))
+    assert not any(instead in text for text in said)
 
 
 def test_none_is_said_too(study):

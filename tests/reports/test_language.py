@@ -17,7 +17,7 @@ SOURCE = Path(tamiz.reports.__file__).parent
 FAMILIES = (
     "count", "metric", "baseline", "role", "task", "reason", "warn", "aside", "score", "means",
     "test", "term", "gloss", "section", "theme", "js", "agreement", "warning", "measured", "left",
-    "roc", "recall", "at", "margin", "family", "change", "tells", "halves",
+    "roc", "recall", "at", "margin", "family", "change", "tells", "halves", "roles",
 )  # fmt: skip
 
 

@@ -14,13 +14,13 @@ from tamiz.reports import render
 from tests.reports.tree import Node, read
 
 
-def _section(text: str, tmp_path, **options) -> Node:
+def _section(text: str, tmp_path, lang: str = "en", **options) -> Node:
     path = tmp_path / "shop.csv"
     path.write_text(text, encoding="utf-8")
     data = load(path, **options)
     p = data.n_features
     chosen = Selection(np.arange(p), np.arange(p) < 1, np.ones(p), data.feature_names, "fisher")
-    return read(render(Study(data, {"fisher": chosen}))).one("data")
+    return read(render(Study(data, {"fisher": chosen}), lang)).one("data")
 
 
 TEXT = "colour,size,same,sold\n" + "red,1.5,x,yes\nblue,2.5,x,no\ngreen,3.5,x,no\n" * 6
@@ -30,6 +30,13 @@ def test_indicators_are_counted_by_feature_and_by_column(tmp_path):
     said = _section(TEXT, tmp_path, encode="onehot", roles={"size": "numeric"}).text
     assert "4 of the features stand for levels of 2 columns" in said
     assert "“colour=blue”" in said
+
+
+def test_one_column_is_not_counted_in_the_plural(tmp_path):
+    said = _section(TEXT, tmp_path, "es", drop=["same"], roles={"size": "numeric"}).text
+    assert "1 categórica," in said or "1 categórica)" in said
+    many = _section(TEXT, tmp_path, "es", roles={"size": "numeric", "same": "categorical"}).text
+    assert "2 categóricas" in many and "1 numérica)" in many
 
 
 def test_codes_are_no_indicators(tmp_path):

@@ -9,7 +9,10 @@ from tamiz.base import Selection
 from tamiz.data import Dataset
 from tamiz.evaluation.study import Study
 from tamiz.reports import render
+from tamiz.reports.language import LANGUAGES
+from tamiz.reports.page import Page
 from tamiz.reports.sections.features import few_numbers
+from tests.reports.studies import other_study
 from tests.reports.tree import Node, read
 
 
@@ -45,3 +48,15 @@ def test_counts_that_are_mostly_zero_are_bars():
     assert few_numbers(column) is not None
     assert _panel(column).of_class("bar")
     assert few_numbers(np.arange(84.0) % 12) is None
+
+
+def test_missing_values_are_counted_above_the_picture():
+    part = _panel(np.array([0.0, 1.0, np.nan, 0.0] * 5))
+    panel = part.of_class("panel")[0].text
+    assert panel.index("5 missing") < panel.index("Most frequent value")
+
+
+def test_an_error_has_the_digits_of_its_interval():
+    page = Page(other_study("regression"), LANGUAGES["en"])
+    assert not page.in_percent
+    assert page.error(56.0001) == "56.00" and page.error(48.391) == "48.39"

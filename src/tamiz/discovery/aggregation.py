@@ -45,7 +45,7 @@ from scipy.special import betainc, betaincinv, comb
 from scipy.stats import rankdata
 
 from tamiz.base import Selection, json_ready, order_by
-from tamiz.display import INK, TableResult, axes, colours, frames
+from tamiz.display import INK, TableResult, axes, colours, counted, frames
 from tamiz.filters.univariate.corrections import corrected as corrected_for
 from tamiz.validation import checked, integer_from, one_of, refused
 
@@ -101,7 +101,8 @@ class RankAggregation(TableResult):
     def __repr__(self) -> str:
         first = ", ".join(self.names[j] for j in self.order[:3])
         return (
-            f"<RankAggregation: {len(self.lists)} rankings of {len(self.order)} features; "
+            f"<RankAggregation: {counted(len(self.lists), 'ranking')} of "
+            f"{counted(len(self.order), 'feature')}; "
             f"first {first}>"
         )
 

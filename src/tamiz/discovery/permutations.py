@@ -41,7 +41,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import json_ready
-from tamiz.display import TableResult, axes, frames
+from tamiz.display import TableResult, axes, counted, frames
 from tamiz.filters.univariate.corrections import CORRECTIONS, corrected
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
@@ -326,7 +326,8 @@ class PermutedScores(TableResult):
     def __repr__(self) -> str:
         kind = "all" if self.exact else "shuffles"
         return (
-            f"<PermutedScores: {len(self.scores)} features, {self.n_permutations} permutations "
+            f"<PermutedScores: {counted(len(self.scores), 'feature')}, "
+            f"{counted(self.n_permutations, 'permutation')} "
             f"({kind}), {int(self.support().sum())} with maxT ≤ 0.05>"
         )
 

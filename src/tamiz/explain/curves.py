@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import PALETTE, TableResult, axes, frames, number
+from tamiz.display import PALETTE, TableResult, axes, counted, frames, number
 from tamiz.explain.decisions import decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
 from tamiz.explain.result import position_of
@@ -83,7 +83,8 @@ class PartialDependence(TableResult):
         most = int(np.argmax(self.spreads))
         name = self.feature_names[self.features[most]]
         return (
-            f"<PartialDependence: {len(self.features)} features, {len(self.X)} rows, "
+            f"<PartialDependence: {counted(len(self.features), 'feature')}, "
+            f"{counted(len(self.X), 'row')}, "
             f"{self.method}; {name} moves it most ({number(float(self.spreads[most]))})>"
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import PALETTE, TableResult, axes, frames, number
+from tamiz.display import PALETTE, TableResult, axes, counted, frames, number
 from tamiz.validation import checked, integer_from, refused
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class ShapleyValues(TableResult):
         first = int(np.argmax(self.importances))
         outputs = f", {len(self.output_names)} outputs" if len(self.output_names) > 1 else ""
         return (
-            f"<ShapleyValues: {self.values.shape[0]} samples, {self.values.shape[1]} features"
+            f"<ShapleyValues: {counted(self.values.shape[0], 'sample')}, "
+            f"{counted(self.values.shape[1], 'feature')}"
             f"{outputs}, {self.method}; {self.feature_names[first]} adds most "
             f"({number(float(self.importances[first]))})>"
         )

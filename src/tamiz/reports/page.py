@@ -230,7 +230,7 @@ class Page:
             return self.lang.in_percent(value, 1, signed)
         if value is None or not np.isfinite(value):
             return NONE
-        return ("+" if signed and value > 0 else "") + self.lang.number(value, 4)
+        return ("+" if signed and value > 0 else "") + self.lang.number(value, 4, trim=False)
 
     def points(self, value: float | None) -> str:
         """A difference of errors."""

@@ -18,9 +18,9 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tamiz.display import INK, LINE, PALETTE, axes, colours, tint
+from tamiz.display import INK, LINE, PALETTE, axes, colours, counted, tint
 from tamiz.pictures import Plane, scatter_classes
-from tamiz.tree.rules import Wording, class_fractions, counted, one_line, percent, preorder
+from tamiz.tree.rules import Wording, class_fractions, one_line, percent, preorder
 from tamiz.validation import integer_from, one_of, optional
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz.display import counted
 from tamiz.runtime.progress import printable
 from tamiz.tree.splits import (
     NominalSplit,
@@ -83,11 +84,6 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return printable(" ".join(text.replace("\t", " ").splitlines()))
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """A number of things, in the right number."""
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def percent(fraction: float) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import choose_size, json_ready
-from tamiz.display import frames, html_table
+from tamiz.display import counted, frames, html_table
 from tamiz.evaluation.comparison import show
 from tamiz.evaluation.inference import MeanInterval, corrected_interval
 from tamiz.validation import refused
@@ -309,8 +309,9 @@ class Comparison:
     def __repr__(self) -> str:
         state = "" if self.status == "complete" else f", {self.status}"
         return (
-            f"<Comparison: {len(self.methods)} methods x {len(self.judges)} judges x "
-            f"{len(self.sizes)} sizes, {len(self.repeat)} splits{state}>"
+            f"<Comparison: {counted(len(self.methods), 'method')} x "
+            f"{counted(len(self.judges), 'judge')} x {counted(len(self.sizes), 'size')}, "
+            f"{counted(len(self.repeat), 'split')}{state}>"
         )
 
     def __str__(self) -> str:

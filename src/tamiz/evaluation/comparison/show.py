@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes, frames, text_table
+from tamiz.display import axes, counted, frames, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def describe(found: Comparison) -> str:
     if n_repeats > 1:
         splits = f"{len(found.repeat) // n_repeats} folds × {n_repeats} repeats"
     lines = [
-        f"{_count(len(found.methods), 'method')} on {found.n_samples} samples × "
+        f"{counted(len(found.methods), 'method')} on {found.n_samples} samples × "
         f"{found.n_features} features, {splits}"
     ]
     if found.status != "complete":
@@ -123,10 +123,6 @@ def _seconds(value: float) -> str:
     if np.isnan(value):
         return "–"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value >= 0.0005 else "<0.001"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def long_table(found: Comparison) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
+from tamiz.display import counted
 from tamiz.evaluation.comparison.compare import compare
 from tamiz.evaluation.comparison.fold import some_rows
 from tamiz.evaluation.comparison.setting import SIZE_GRID
@@ -127,8 +128,9 @@ class StudyPlan:
             folds, inside = "splits in the order of time", "such splits"
         about = "a second" if self.seconds < 1.5 else f"{self.seconds:.0f} s"
         return (
-            f"{len(self.methods)} methods × {len(self.judges)} judges × {len(self.sizes)} numbers "
-            f"of features, {self.cv} {folds}{repeats}, chosen inside by {self.inner} {inside}; "
+            f"{counted(len(self.methods), 'method')} × {counted(len(self.judges), 'judge')} × "
+            f"{counted(len(self.sizes), 'number')} of features, {self.cv} {folds}{repeats}, "
+            f"chosen inside by {self.inner} {inside}; "
             f"about {about}"
         )
 

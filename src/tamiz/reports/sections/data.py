@@ -46,7 +46,8 @@ def _facts(page: Page) -> Markup:
         entries.append((lang("sample"), lang("sample_of", n=n, fraction=fraction)))
     roles = Counter(data.roles.get(name, "numeric") for name in whole.feature_names)
     kinds = ", ".join(
-        f"{lang.integer(n)} {lang.of('role', role)}" for role, n in roles.most_common()
+        f"{lang.integer(n)} {lang.of('role' if n == 1 else 'roles', role)}"
+        for role, n in roles.most_common()
     )
     entries.append((lang("features"), f"{lang.integer(whole.n_features)} ({kinds})"))
     coded = _indicators(page)

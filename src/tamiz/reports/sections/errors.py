@@ -81,7 +81,7 @@ def bias(page: Page) -> Section | None:
     key = "bias_finding" if worst.bias > 0 else "bias_none"
     finding = page.lang(
         key,
-        method=page.method(worst.method),
+        method=_name(page, worst),
         apparent=page.error(worst.apparent),
         error=page.error(worst.error),
         bias=page.points(worst.bias),

@@ -287,7 +287,7 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     note = tag("p", lang(key, n=lang.integer(missing)), class_="fine") if missing else None
     chart = figure(page, draw, title, finding, widths=(WIDTH,), caption=False)
     heading = tag("h3", page.feature(j))
-    return tag("div", heading, chart, note, class_="panel")
+    return tag("div", heading, note, chart, class_="panel")
 
 
 def few_numbers(column: np.ndarray) -> np.ndarray | None:

@@ -37,7 +37,7 @@ def said(page: Page) -> list[Markup]:
     else:
         enough = [
             lang(
-                "standing_enough",
+                "standing_enough" if standing.sizes[name] > 1 else "standing_enough_first",
                 method=page.method(name),
                 q=lang.integer(standing.sizes[name]),
                 threshold=lang.in_percent(least, 0),
@@ -77,7 +77,8 @@ def feature_sentences(page: Page) -> list[Markup]:
         if len(standing.frequencies) > 1:
             values["kept"] = lang.integer(len(keeps))
             values["methods"] = lang.integer(len(standing.frequencies))
-        parts = [lang.rich("standing_feature", **values)]
+        key = "standing_feature" if standing.sizes[lead] > 1 else "standing_feature_first"
+        parts = [lang.rich(key, **values)]
         agreeing = [lang.of("family", name) for name, own in inside.items() if own[j]]
         others = [lang.of("family", name) for name, own in inside.items() if not own[j]]
         if len(inside) > 1 and not others:
