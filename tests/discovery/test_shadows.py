@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import tamiz
 from tamiz.discovery import Shadows
 from tamiz.discovery.importances import as_indicators, column_importances
-from tamiz.discovery.shadows import Shuffle, one_round, significant
+from tamiz.discovery.shadows import Shuffle, State, one_round, significant
 from tamiz.filters import MRMR, FisherScore, ReliefF, RReliefF
 from tamiz.information.columns import CodedTable
 from tamiz.svm import SVC
@@ -291,6 +291,16 @@ def test_a_strong_feature_is_found_beside_a_large_group_of_noise():
     hits = (np.nan_to_num(found.history_, nan=-np.inf) > found.limits_).sum(axis=0)
     np.testing.assert_array_equal(found.hits_, hits)
     assert len(found.plot().get_yticks()) == 31
+
+
+def test_a_checkpoint_with_one_limit_for_all_units_is_read():
+    rows = State.start(np.ones(3, dtype=int), 5, None)
+    for low in (0.0, 1.0):
+        rows.note(np.arange(3), low + np.arange(3.0), np.full(3, low + 0.5))
+    kept = rows.arrays()
+    single = State.start(rows.sizes, 5, {**kept, "limits": kept["limits"][:, 0]})
+    for name, values in single.arrays().items():
+        np.testing.assert_array_equal(values, kept[name])
 
 
 @pytest.mark.parametrize("size", [1, 20])

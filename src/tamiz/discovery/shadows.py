@@ -566,6 +566,9 @@ class State:
         if before is None:
             decisions, hits, rounds = np.zeros((3, len(sizes)), dtype=np.intp)
             return cls(seed, decisions, hits, rounds, sizes, [], [], [])
+        limits = before["limits"]
+        if limits.ndim == 1:  # one for all units, as it had been for units of any size
+            limits = np.broadcast_to(limits[:, None], before["history"].shape)
         path = [
             PathStep(_WORDS[int(sign)].removesuffix("ed"), [int(j)], int(left))
             for sign, j, left in before["path"]
@@ -577,7 +580,7 @@ class State:
             before["rounds"].astype(np.intp),
             sizes,
             list(before["history"]),
-            list(before["limits"]),
+            list(limits),
             path,
         )
 
