@@ -379,6 +379,19 @@ def test_what_was_given_twice_is_refused():
         permutation_importance(judge, X, Y, **twice, params=twice)
 
 
+@pytest.mark.parametrize("scale", ["auto", None])
+def test_a_judge_by_name_is_not_asked_behind_a_scaler_of_its_own_either(scale):
+    def errors():
+        options = {"cv": 2, "scale": scale, "nested": False, "baselines": (), "repeats": 1}
+        options |= {"random_state": 0, "error_score": "raise"}
+        weight = METADATA["sample_weight"]
+        return compare(X, Y, ["fisher"], sizes=[1, 2], sample_weight=weight, **options).errors
+
+    asked = errors()
+    with config_context(enable_metadata_routing=False):
+        np.testing.assert_array_equal(asked, errors())
+
+
 def test_a_selector_by_name_is_not_asked():
     found = Shadows("pearson", max_rounds=20, random_state=0)
     found.fit(X, Y, sample_weight=METADATA["sample_weight"])

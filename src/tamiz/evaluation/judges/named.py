@@ -15,8 +15,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from tamiz.neighbors import KNNClassifier
+from tamiz.routing import routing_enabled
 from tamiz.search.judges import Predicted, last_step
 from tamiz.svm import SVC, SVR, LinearMachine
 from tamiz.tree import (
@@ -188,7 +190,14 @@ def make_judge(name: str, task: str, scaled_before: bool) -> Any:
     """A judge by its listed name; behind a scaler of its own if nothing was scaled before."""
     named = JUDGES[name]
     judge = (named.regressor if task == "regression" else named.classifier)()
-    return make_pipeline(StandardScaler(), judge) if named.scaled and not scaled_before else judge
+    if not named.scaled or scaled_before:
+        return judge
+    scaler = StandardScaler()
+    if routing_enabled() and has_fit_parameter(judge, "sample_weight"):
+        # nobody can ask for a judge by name: weights go to its last step, as without routing
+        scaler.set_fit_request(sample_weight=False)
+        judge.set_fit_request(sample_weight=True)
+    return make_pipeline(scaler, judge)
 
 
 def name_of_judge(judge: Any) -> str:
