@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.fixes import parse_version
 
 from tamiz.data import load
+from tamiz.filters import InformationValue
 from tamiz.information import Discretiser, WeightOfEvidence
 from tamiz.information.evidence import (
     divergence,
@@ -41,8 +44,8 @@ def loans(n=300, seed=0):
 @pytest.mark.parametrize("smoothing", [0.01, 0.5, 20.0])
 def test_weights_and_values_follow_the_formula(bins, smoothing):
     frame, y = loans()
-    got = WeightOfEvidence(bins, smoothing=smoothing).fit(frame, y)
-    codes = Discretiser(bins).fit(frame, y).transform(frame).to_numpy()
+    got = WeightOfEvidence(bins, n_bins=5, smoothing=smoothing).fit(frame, y)
+    codes = Discretiser(bins, n_bins=5).fit(frame, y).transform(frame).to_numpy()
     for j, column in enumerate(codes.T.tolist()):
         want = naive.weights(column, y.tolist(), smoothing)
         np.testing.assert_allclose(
@@ -213,3 +216,23 @@ def test_stacked_tables_have_the_values_of_each():
     got = divergence(tables, 0.5)
     assert got.shape == (4,)
     assert got.tolist() == [float(divergence(one, 0.5)) for one in tables]
+
+
+def test_the_same_bins_as_the_filter_by_default():
+    data = load("hmeq")
+    woe = WeightOfEvidence().fit(data.X, data.y)
+    found = InformationValue().fit(data.X, data.y)
+    np.testing.assert_allclose(woe.information_values_, found.scores_, rtol=1e-9)
+    assert (np.ptp(woe.transform(data.X), axis=0) > 0).all()
+
+
+def test_a_column_that_is_not_cut_is_warned_of():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"noise": rng.normal(size=80), "signal": np.arange(80.0)})
+    with pytest.warns(UserWarning, match="cuts nothing in 'noise': .* bins='frequency'"):
+        got = WeightOfEvidence("mdl").fit(table, np.arange(80) > 40)
+    assert np.ptp(got.transform(table), axis=0).tolist()[0] == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WeightOfEvidence("mdl").fit(table[["signal"]], np.arange(80) > 40)
+        WeightOfEvidence().fit(table, np.arange(80) > 40)

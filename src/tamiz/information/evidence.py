@@ -21,6 +21,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,9 @@ from tamiz.information.encoding import BINNING
 from tamiz.validation import (
     check_classes,
     check_counted_rows,
+    depth_of_caller,
     is_frame,
+    names_for,
     refused,
     unchanged_on_error,
 )
@@ -171,10 +174,11 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
 
     Parameters
     ----------
-    bins : {"mdl", "mean_std", "width", "frequency"}, default="mdl"
-        How to cut continuous columns, see :class:`Discretiser`. A column that "mdl" does not cut
-        becomes constant.
-    n_bins : int, default=5
+    bins : {"mdl", "mean_std", "width", "frequency"}, default="frequency"
+        How to cut continuous columns, see :class:`Discretiser`; as in
+        :class:`tamiz.filters.InformationValue` by default. A column that "mdl" does not cut
+        becomes constant, of which there is a warning.
+    n_bins : int, default=10
         Number of bins for "width" and "frequency".
     monotone : bool, default=False
         Whether neighbouring bins are merged until the weights of a continuous column only rise or
@@ -241,9 +245,9 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
 
     def __init__(
         self,
-        bins: str = "mdl",
+        bins: str = "frequency",
         *,
-        n_bins: int = 5,
+        n_bins: int = 10,
         monotone: bool = False,
         smoothing: float = 0.5,
         categorical_features: Any = None,
@@ -295,11 +299,28 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
         self.weights_ = [weights_of_evidence(part, self.smoothing) for part in self.counts_]
         values = [divergence(part, self.smoothing) for part in self.counts_]
         self.information_values_ = np.array(values)
+        self._warn_of_single_bins(bins)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(bins, name):
                 setattr(self, name, getattr(bins, name))
         return self
+
+    def _warn_of_single_bins(self, bins: Discretiser) -> None:
+        """Columns that "mdl" does not cut look as if they said nothing."""
+        numeric = [j for j in range(len(self.counts_)) if j not in bins.categories_]
+        single = [j for j in numeric if len(self.counts_[j]) == 2 and not self.counts_[j][1].any()]
+        if self.bins != "mdl" or not single:
+            return
+        names = names_for(getattr(bins, "feature_names_in_", None), len(self.counts_))
+        listed = ", ".join(repr(str(names[j])) for j in single[:5])
+        listed += f" and {len(single) - 5} more" if single[5:] else ""
+        warnings.warn(
+            f"WeightOfEvidence: bins='mdl' cuts nothing in {listed}: constant, with an information "
+            "value of 0. Use bins='frequency' for a value as InformationValue has it.",
+            UserWarning,
+            stacklevel=depth_of_caller(),
+        )
 
     def _which_is_positive(self, classes: np.ndarray) -> Any:
         if self.positive is None:
