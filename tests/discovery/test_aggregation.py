@@ -214,3 +214,20 @@ def test_rankings_of_other_features_are_refused():
 def test_one_ranking_is_not_said_in_the_plural():
     assert "1 ranking of 2 features;" in repr(aggregate_rankings([[1, 2]]))
     assert "2 rankings of 2 features;" in repr(aggregate_rankings([[1, 2], [2, 1]]))
+
+
+@pytest.mark.parametrize(
+    ("own", "sentence"),
+    [
+        ("abc", r"3 features, and not 5; it lacks 'd', 'e'\. Rank all"),
+        ("abcdx", r"first one: it lacks 'e'; it adds 'x'\."),
+        ("bacde", "the same in another order, 'b' in place of 'a'"),
+    ],
+)
+def test_how_the_features_of_two_rankings_differ(own, sentence):
+    def ranked(names):
+        table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, len(names))))
+        return FisherScore().fit(table.set_axis(list(names), axis=1), np.arange(20) % 2)
+
+    with pytest.raises(ValueError, match=f"the ranking 'm' is of other features.*{sentence}"):
+        aggregate_rankings({"f": ranked("abcde"), "m": ranked(own)})

@@ -310,10 +310,7 @@ def _tables(rankings: Any) -> tuple[list[str], np.ndarray, list[str]]:
         found = getattr(one, "selection_", one)
         if isinstance(found, Selection):
             if known is not None and found.names != known:
-                raise ValueError(
-                    f"the ranking {name!r} is of other features than the first one: "
-                    f"{found.names[:3]}, and not {known[:3]}."
-                )
+                raise ValueError(_other_features(name, found.names, known))
             known = found.names
             rows.append(found.ranking.astype(np.float64))
         else:
@@ -323,6 +320,21 @@ def _tables(rankings: Any) -> tuple[list[str], np.ndarray, list[str]]:
                 f"the ranking {name!r} has {len(rows[-1])} features, the first one {len(rows[0])}."
             )
     return lists, np.array(rows), known or [f"x{j}" for j in range(len(rows[0]))]
+
+
+def _other_features(name: str, own: list[str], first: list[str]) -> str:
+    """How the features of a ranking differ from those of the first one."""
+    lead = f"the ranking {name!r} is of other features than the first one:"
+    if sorted(own) == sorted(first):
+        j = next(j for j, (a, b) in enumerate(zip(own, first, strict=True)) if a != b)
+        return f"{lead} they are the same in another order, {own[j]!r} in place of {first[j]!r}."
+    sides = [f"{counted(len(own), 'feature')}, and not {len(first)}"] * (len(own) != len(first))
+    for what, some, others in (("lacks", first, own), ("adds", own, first)):
+        missing = [one for one in some if one not in set(others)]
+        more = f" and {len(missing) - 3} more" if missing[3:] else ""
+        if missing:
+            sides.append(f"it {what} {', '.join(map(repr, missing[:3]))}{more}")
+    return f"{lead} {'; '.join(sides)}. Rank all features by each method."
 
 
 def _frame_tables(frame: Any) -> tuple[list[str], np.ndarray, list[str]]:
