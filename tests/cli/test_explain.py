@@ -193,6 +193,12 @@ def test_of_several_classes_the_decision_is_named(capsys, place, pairs):
     with open(place / "pairs.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["output"] for row in rows} == {third}
+    _, _, err = run(capsys, "explain", pairs, "iris", "--output", first)
+    third_class = (set(second.split(" over ")) | set(third.split(" over "))) - set(
+        first.split(" over ")
+    )
+    neither = sum(label in third_class for label in found["predictions"])
+    assert neither > 10 and f"{neither} of 150 rows are predicted to be neither" in err
     _, out, _ = run(capsys, "explain", "m.tamiz", "people.csv")
     assert "explained" not in out  # of two classes there is one decision
 

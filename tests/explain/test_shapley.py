@@ -96,7 +96,7 @@ def test_several_classes_have_an_output_for_each_machine(multiclass):
     assert found.output_names[0] == first
     assert found.to_frame(first)["total"].to_numpy() == pytest.approx(total[:, 0])
     with pytest.raises(ValueError, match="output"):
-        found.to_frame()
+        found.to_frame("fourth")
 
 
 def test_scalers_and_selectors_leave_the_original_columns(data):
@@ -312,3 +312,21 @@ def test_interruption_keeps_the_samples_that_are_done(data):
     assert len(part.X) == len(part.standard_error) == 3
     with interrupted(shapley, "_draws", at=1), pytest.raises(KeyboardInterrupt):
         shapley_values(model, X[:8], X[8:], **given)
+
+
+def test_all_outputs_are_shown_if_none_is_named():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    found = shapley_values(SVC(gamma=0.1).fit(X, y), X[::15], X[::10])
+    frame = found.to_frame()
+    assert len(found.output_names) == 3 and len(frame) == 3 * len(X[::15])
+    for name in found.output_names:
+        part = frame[frame["output"] == name].drop(columns="output")
+        pd.testing.assert_frame_equal(part, found.to_frame(name))
+    ax = found.plot_dependence(X.columns[2])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == found.output_names
+    for k, points in enumerate(ax.collections):
+        drawn = np.asarray(points.get_offsets())[:, 1]
+        np.testing.assert_allclose(drawn, found.values[:, 2, k])
+    assert len(found.plot_dependence(X.columns[2], output=1).collections) == 1
+    with pytest.raises(ValueError, match="must be one of"):
+        found.to_frame("banana")

@@ -73,7 +73,7 @@ def test_weights_for_an_estimator_without_weights():
 
 
 def test_what_is_no_estimator():
-    with pytest.raises(TypeError, match="is no estimator, it has no"):
+    with pytest.raises(TypeError, match="is no estimator: it has no"):
         ForwardSelection("svc").fit(X, Y)
     with pytest.raises(ValueError, match="checkpoint"):
         ForwardSelection(checkpoint=5).fit(X, Y)

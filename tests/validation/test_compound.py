@@ -91,7 +91,7 @@ LIMITS = sample_limits(("judges",), ("inner",), "{'inner': 100}")
         (only_one("one of them"), [3, {"a": 1}], [[3], {"a": 1, "b": 2}], "n must be one of them."),
         (instance_of(Kernel, "Make one."), [RBF()], ["rbf"], "n must be a Kernel, but is 'rbf'. M"),
         (estimator_with("predict", advice="pass one"), [SVC()], [SVC, 3], (
-            "n=3 is no estimator, it has no predict; pass one."
+            "n=3 is no estimator: it has no predict. Pass one."
         )),
     ],
 )  # fmt: skip

@@ -94,10 +94,24 @@ def explain(
     elif not json:
         if decision is not None:
             say(_which(decision, found.output_names))
+            _tell_others(decision, labels)
         _print(rows.ids, labels, values, base, names, top, _head(found))
         _tell_error(found)
     if stopped:
         raise CutShort
+
+
+def _tell_others(decision: str, labels: list[Any]) -> None:
+    """Say that rows are predicted to be neither of the two classes of a pair."""
+    from tamiz.cli.console import tell
+
+    sides = decision.split(" over ")
+    others = sum(str(label) not in sides for label in labels)
+    if len(sides) == 2 and others:
+        tell(
+            f"{others:,} of {len(labels):,} rows are predicted to be neither; name a pair that has "
+            "their class with --output"
+        )
 
 
 def _columns_of(fitted: Any) -> dict[str, list[int]]:

@@ -111,8 +111,14 @@ class ShapleyValues(TableResult):
         Parameters
         ----------
         output : str or int, optional
-            Which output, if the model has several.
+            Which output, if the model has several; by default all, one below the other, with the
+            name in a first column ``output``.
         """
+        if output is None and self.values.ndim == 3:
+            parts = [self.to_frame(name) for name in self.output_names]
+            for name, part in zip(self.output_names, parts, strict=True):
+                part.insert(0, "output", name, allow_duplicates=True)
+            return frames().concat(parts)
         values, base = self.of(output)
         table = frames().DataFrame(values, columns=self.feature_names)
         table["base"] = base
@@ -159,7 +165,7 @@ class ShapleyValues(TableResult):
         feature : str or int
             Name or position.
         output : str or int, optional
-            Which output, if the model has several.
+            Which output, if the model has several; by default all, in colours.
         ax : matplotlib axes, optional
             Where to draw; on a figure of its own if None.
 
@@ -167,14 +173,19 @@ class ShapleyValues(TableResult):
         -------
         matplotlib axes
         """
-        values, _ = self.of(output)
+        every = output is None and self.values.ndim == 3
         names = self.feature_names
         j = position_of(feature, names)
         if np.isnan(self.X[:, j]).all():
             raise refused("feature", feature, "is a group of several columns, which no axis shows.")
         ax = axes(ax)
         ax.axhline(0.0, color="0.8", linewidth=1.0)
-        ax.scatter(self.X[:, j], values[:, j], s=12, color=PALETTE[0])
+        for k, name in enumerate(self.output_names if every else [output]):
+            values, _ = self.of(name)
+            color = PALETTE[k % len(PALETTE)]
+            ax.scatter(self.X[:, j], values[:, j], s=12, color=color, label=name if every else None)
+        if every:
+            ax.legend()
         ax.set_xlabel(names[j])
         ax.set_ylabel("Shapley value")
         return ax

@@ -342,7 +342,8 @@ def estimator_with(*methods: str, advice: str) -> Check:
             raise TypeError(f"{name}={called} is a class; pass an object of it, {called}().")
         missing = [method for method in methods if not hasattr(value, method)]
         if missing:
-            raise TypeError(f"{name}={value!r} is no estimator, it has no {missing[0]}; {advice}.")
+            advised = advice[:1].upper() + advice[1:].removesuffix(".")
+            raise TypeError(f"{name}={value!r} is no estimator: it has no {missing[0]}. {advised}.")
         return value
 
     return check_estimator

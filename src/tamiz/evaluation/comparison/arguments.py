@@ -43,6 +43,10 @@ _BY_NAME = ("categorical_features", "fixed_features")
 _HALF = (None, "auto")
 
 
+#: Rows of a table, to learn from some and judge by others.
+_FEWEST = 4
+
+
 class ComparedData(NamedTuple):
     """The data, checked."""
 
@@ -79,7 +83,9 @@ def read_data(
 ) -> ComparedData:
     """The table and the target; missing values are allowed in the table, infinite ones are not."""
     table = ColumnNames()
-    X = check_X(table, X, reset=True, accept_sparse=True, min_samples=4, allow_nan=True)
+    X = check_X(table, X, reset=True, accept_sparse=True, allow_nan=True)
+    if X.shape[0] < _FEWEST:
+        raise ValueError(f"X has {X.shape[0]} rows, and at least {_FEWEST} are needed.")
     n, p = X.shape
     target = as_vector(y)
     if task == "auto":

@@ -82,7 +82,7 @@ def sizes_among(sizes: ArrayLike | None, p: int) -> np.ndarray:
 
 def _folds(n_folds: int, y: np.ndarray, task: str, seed: int, groups: Any) -> Any:
     if n_folds > len(y):
-        raise ValueError(f"cv={n_folds} folds need at most {len(y)}, one per sample.")
+        raise ValueError(f"cv={n_folds} folds need {n_folds} samples; there are {len(y)}.")
     if task == "classification":
         labels, counts = np.unique(y, return_counts=True)
         least = int(counts.min())
