@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 
@@ -242,14 +243,15 @@ def test_a_figure_has_one_drawing_for_each_width(shown):
 
 
 @pytest.mark.parametrize(("lang", "name"), [("en", "(own size)"), ("es", "(número propio)")])
-def test_the_largest_bias_is_that_of_its_row(monkeypatch, lang, name):
+def test_the_largest_bias_is_that_of_its_row(lang, name):
     """A method with its own number of features has two rows, and the finding says which."""
-    study = full_study()
+    study = copy.copy(full_study())
+    study.comparison = copy.copy(study.comparison)
     lines = study.comparison.estimates()
     judge = study.recommended.judge
     own = next(o for o in lines if o.judge == judge and np.isfinite(o.apparent))
     own = own._replace(kind="own", bias=0.4, apparent=own.error - 0.4)
-    monkeypatch.setattr(type(study.comparison), "estimates", lambda self: [*lines, own])
+    study.comparison.estimates = lambda: [*lines, own]
     said = read(render(study, lang)).one("bias").all("figcaption")[0].text
     assert f"{own.method} {name}" in said
     assert "yerra" not in said and "errs" not in said
