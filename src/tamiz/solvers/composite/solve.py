@@ -390,7 +390,7 @@ def _dual_step(
         require_inner_products(X.shape[0], matrices=2)
         scaled = X / np.sqrt(mu) if isinstance(X, np.ndarray) and np.ptp(mu) > 0 else X
         if sparse.issparse(X):
-            gram = ((X @ sparse.diags_array(1.0 / mu)) @ X.T).toarray()
+            gram = ((X @ _diagonal(1.0 / mu)) @ X.T).toarray()
         else:
             gram = product(scaled, scaled.T)
             if scaled is X:
@@ -469,7 +469,7 @@ def _rotated(
     """More features than samples: n coordinates have the same inner products."""
     X, root = problem.X, np.sqrt(problem.mu)
     require_inner_products(X.shape[0], matrices=4)
-    scaled = X @ sparse.diags_array(1.0 / root) if sparse.issparse(X) else X / root
+    scaled = X @ _diagonal(1.0 / root) if sparse.issparse(X) else X / root
     gram = scaled @ scaled.T
     gram = gram.toarray() if sparse.issparse(gram) else gram
     vectors_values = linalg.eigh(gram)
@@ -487,3 +487,8 @@ def _rotated(
     w = np.asarray(scaled.T @ (vectors @ (found.w / sizes))) / root
     g = np.asarray(X.T @ (vectors @ (found.g / sizes)))
     return found._replace(w=w, g=g)
+
+
+def _diagonal(values: np.ndarray) -> Any:
+    """A sparse matrix with these on its diagonal; older versions of SciPy have no diags_array."""
+    return sparse.dia_array((values[None], [0]), shape=(len(values), len(values)))
