@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from pathlib import Path
 
+import pytest
+import typer
+
+from tamiz.cli.app import app
 from tamiz.cli.console import as_options, begin, tell_notes, tell_once
 from tamiz.data import load
 
@@ -58,3 +63,15 @@ def test_notes_of_a_table_are_reported_unless_it_should_be_quiet(tmp_path, capsy
     told = capsys.readouterr().err
     assert "'sold', is taken as the target (--target changes it)" in told
     assert "decimal comma" in told
+
+
+def test_readme_and_page_name_every_command():
+    root = Path(__file__).parents[2]
+    readme = (root / "README.md").read_text(encoding="utf-8").partition("**Command line**: `")[2]
+    listed = set(re.findall(r"\w+", readme.partition("`.")[0])) - {"tamiz"}
+    page = (root / "docs" / "command-line.md").read_text(encoding="utf-8")
+    table = [line for line in page.splitlines() if line.startswith("| `tamiz ")]
+    shown = set(re.findall(r"`tamiz (\w+)", "\n".join(table)))
+    commands = set(typer.main.get_command(app).commands)
+    assert listed == commands
+    assert commands <= shown

@@ -60,6 +60,7 @@ def compare(
 
     budget = opt.Budget(time_budget)
     opt.check_language(lang)
+    opt.check_splits(reading)
     opt.check_writable(out, "--out", opt.REPORT)
     with budget.without_compiling():
         dataset = opt.read(data, reading=reading, quiet=quiet)

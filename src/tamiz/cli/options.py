@@ -245,6 +245,15 @@ class Budget:
             yield
 
 
+def check_splits(reading: Reading) -> None:
+    """Refuse what cannot be kept together, before a table is read and notes are told."""
+    if reading.groups is not None and reading.time is not None:
+        raise UsageProblem(
+            "--groups and --time cannot be combined: splits either keep groups together or follow "
+            "the order of time. Name one of them."
+        )
+
+
 @dataclass(frozen=True)
 class NewTable:
     """How a table of new rows is read: what its columns are, the model knows."""

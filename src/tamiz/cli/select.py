@@ -143,6 +143,7 @@ def select(
     from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
     budget = opt.Budget(time_budget)
+    opt.check_splits(reading)
     opt.check_writable(out, "--out", opt.REPORT)
     opt.check_writable(save, "--save")
     opt.check_language(lang)

@@ -186,7 +186,9 @@ def make_study(
     stop = StopSign()
     with CompileWatch(compiled=stop.extend) as compiled:
         plan = _plan(problem, fixed, given, say)
-        free = fixed == Fixed(time_budget=time_budget, ordered=fixed.ordered)
+        free = fixed == Fixed(
+            time_budget=time_budget, ordered=fixed.ordered, n_groups=fixed.n_groups
+        )
         budget = time_budget or (1.4 * DEFAULT_BUDGET if free else None)
         if budget is not None:
             left = budget - (watch.seconds - compiled.seconds if time_budget else 0.0)
@@ -259,10 +261,28 @@ def _read(given: Any) -> Fixed:
         given.time_budget,
         tuple([given.baselines] if isinstance(given.baselines, str) else given.baselines or ()),
         ordered,
+        _count_groups(given.dataset.extras.get("groups"), given.cv),
     )
     for judge in fixed.judges or ():
         judge_name(judge)
     return fixed
+
+
+#: Two to learn from, which are folds inside, and one to judge by.
+_FEWEST_GROUPS = 3
+
+
+def _count_groups(groups: Any, cv: int | None) -> int | None:
+    """How many groups there are; refuses too few for folds, before anything is planned."""
+    if groups is None:
+        return None
+    n = len(np.unique(groups))
+    if n < (cv or _FEWEST_GROUPS):
+        wanted = (
+            f"cv={cv} folds need {cv} groups" if cv else f"a study needs {_FEWEST_GROUPS} groups"
+        )
+        raise ValueError(f"{wanted}; there {'is' if n == 1 else 'are'} {n}.")
+    return n
 
 
 def _plan(problem: _Prepared, fixed: Fixed, given: Any, say: Callable[[str], None]) -> StudyPlan:

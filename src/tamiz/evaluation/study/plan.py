@@ -147,6 +147,7 @@ class Fixed:
     time_budget: float | None = None
     baselines: Sequence[str] = field(default=("all",), compare=False)  # added to the methods
     ordered: bool = False  # by the data: splits follow the order of time
+    n_groups: int | None = None  # of the data: folds keep them together
 
 
 @dataclass
@@ -267,6 +268,8 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
     if fixed.cv is None and task == "classification":
         least = int(np.unique(y, return_counts=True)[1].min())
         cv = max(2, min(cv, least))
+    if fixed.cv is None and fixed.n_groups is not None:
+        cv = min(cv, fixed.n_groups)
     repeats = fixed.repeats or (
         1 if fixed.ordered or n >= 2500 else 4 if n < 200 else 3 if n < 700 else 2
     )
