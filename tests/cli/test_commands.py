@@ -185,6 +185,8 @@ def test_compare_adjusts_for_covariates(tmp_path):
     assert document["rankings"]["fisher"]["features"][0]["name"] == "b"
     assert document["adjustment"]["columns"] == ["age"]
     assert "adjusted for age inside every training part" in said.stderr
+    said = run("compare", "ill.csv", *options, "--quiet", "--adjust", "age", cwd=tmp_path)
+    assert "features were adjusted for age inside every training part" in said.stdout
     wrong = run("compare", "ill.csv", *options, "--adjust", "height", cwd=tmp_path)
     assert wrong.returncode == 2 and "names 'height', which is no feature" in wrong.stderr
 

@@ -84,13 +84,16 @@ def compare(
         time_budget=budget,
         checkpoint=checkpoint,
     )
-    if covariates is not None and not quiet:
-        tell(f"features are adjusted for {', '.join(covariates)} inside every training part.")
+    adjusted = f"adjusted for {', '.join(covariates or ())} inside every training part."
+    if covariates is not None and json and not quiet:
+        tell(f"features are {adjusted}")
     # what was found comes first: it must not be lost if the file cannot be written
     if json:
         say_json(study.to_dict())
     else:
         say(str(study.comparison))
+        if covariates is not None:  # it belongs to the result, also with --quiet
+            say(f"Note: features were {adjusted}")
         for part in (study.significance, study.permutation):
             if part is not None:
                 say()
