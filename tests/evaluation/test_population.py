@@ -122,7 +122,7 @@ def test_table_text_and_picture():
         ({"time": np.zeros(900)}, "one moment only"),
         ({"time": np.arange(5)}, "time has 5 entries, X has 900"),
         ({"time": np.arange(900), "n_periods": 1}, "n_periods"),
-        ({"later": table().drop(columns="age")}, "feature names"),
+        ({"later": table().drop(columns="age")}, "later lacks"),
         ({"time": np.full(900, np.nan)}, "time contains a missing value.*belongs to no period"),
         ({"time": np.zeros((900, 2))}, "time has shape"),
         ({"time": np.array(["a", 1] * 450, dtype=object)}, "time mixes text"),
@@ -152,3 +152,16 @@ def test_a_category_that_replaces_another_is_a_change():
     later = np.where(first < 10, 90, first)
     found = population_stability(first, later, categorical_features=[0])
     assert found.changed == ["x0"]
+
+
+def test_a_later_table_of_other_columns_is_named_by_them():
+    """No one has called fit."""
+    frame = table()
+    cases = [
+        (frame.drop(columns="age"), "later lacks 'age'"),
+        (frame.assign(town="x"), "later has also 'town'"),
+    ]
+    for later, words in cases:
+        with pytest.raises(ValueError, match=words) as told:
+            population_stability(frame, later)
+        assert "fit" not in str(told.value)

@@ -248,6 +248,8 @@ def population_stability(
     cuts = Discretiser(bins, n_bins=n_bins, categorical_features=categorical_features)
     cuts.fit(parts[0])
     _cut_around_constants(cuts, parts[0])
+    for part in parts[1:]:
+        _require_same_columns(parts[0], part)
     codes = [_codes(cuts, part) for part in parts]
     names = getattr(cuts, "feature_names_in_", [f"x{j}" for j in range(cuts.n_features_in_)])
     values = np.empty((len(codes) - 1, len(names)))
@@ -273,6 +275,20 @@ def population_stability(
         reference=titles[0],
         moments=moments,
     )
+
+
+def _require_same_columns(first: Any, later: Any) -> None:
+    if not (is_frame(first) and is_frame(later)):
+        return
+    known, found = [str(name) for name in first.columns], [str(name) for name in later.columns]
+    for what, names, others in (("lacks", known, found), ("has also", found, known)):
+        different = [name for name in names if name not in others]
+        if different:
+            more = ", …" if len(different) > 5 else ""
+            raise ValueError(
+                f"later {what} {', '.join(map(repr, different[:5]))}{more}; it needs the columns "
+                "of X, in the same order."
+            )
 
 
 def _codes(cuts: Discretiser, part: Any) -> np.ndarray:
