@@ -418,7 +418,7 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
         labels = self._labels(int(j))
         place = np.arange(len(used))[::-1]
         ax = axes(ax, height=max(2.2, 1.2 + 0.3 * len(used)))
-        ax.barh(place, weights, color=[PALETTE[int(weight < 0)] for weight in weights])
+        ax.barh(place, weights, color=[PALETTE[int(weight >= 0)] for weight in weights])
         ax.axvline(0.0, color=INK, linewidth=0.8)
         ax.set_yticks(place, [labels[b] for b in used])
         ax.set(xlabel=f"weight of evidence for {self.positive_}", title=names[j])

@@ -355,7 +355,7 @@ class _Evidence:
             drawing.text(right, top + 12, text, "small note", "end")
             drawing.line(left, top + 20.5, right, top + 20.5, "grid")
             ends = sorted((x(0.0), x(weight)))
-            css = "bar c1" if weight >= 0 else "bar c2"
+            css = "bar c2" if weight >= 0 else "bar c1"  # colours of the classes
             width = max(0.8, ends[1] - ends[0])
             drawing.add(tag("rect", x=ends[0], y=top + 16, width=width, height=9.0, class_=css))
             drawing.line(x(0.0), top + 15, x(0.0), top + 26, "axis")
