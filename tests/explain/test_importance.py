@@ -345,3 +345,9 @@ def test_bad_input_gets_a_sentence(data):
         permutation_importance(SVC(), X, y, n_repeats=0)
     with pytest.raises(ValueError, match="class"):
         permutation_importance(SVC(), X, np.zeros(90))
+
+
+def test_roc_area_of_several_classes_is_named():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    with pytest.raises(ValueError, match="use 'roc_auc_ovr' or 'roc_auc_ovo'"):
+        permutation_importance(DecisionTreeClassifier(), X, y, scoring="roc_auc")

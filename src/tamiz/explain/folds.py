@@ -107,6 +107,9 @@ def setting_of(
     else:
         labels = check_classes(y, n)
         target = labels.classes[labels.codes]
+        if options.scoring == "roc_auc" and len(labels.classes) > 2:
+            must = "is for two classes; use 'roc_auc_ovr' or 'roc_auc_ovo'"
+            raise refused("scoring", options.scoring, must)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
     seed = int(check_random_state(options.random_state).randint(2**31 - 1))
     model = seeded(clone(estimator), seed)
