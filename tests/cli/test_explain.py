@@ -13,7 +13,7 @@ from tamiz.cli import explain as command
 from tamiz.cli.app import main
 from tamiz.cli.app import run as start
 from tamiz.explain import shapley
-from tests.calls import interrupted
+from tests.calls import clocked, interrupted
 from tests.cli.programs import is_one_line, valid
 
 
@@ -279,10 +279,21 @@ def test_interruption_keeps_the_rows_that_are_done(capsys, place, forest):
         assert len(list(csv.DictReader(file))) == 3
 
 
-def test_a_long_run_is_announced(capsys, monkeypatch, forest):
+class Clock:
+    """In the place of the module ``time``: it goes on only where the test says so."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+def test_a_long_run_is_announced(capsys, forest):
     given = ("explain", forest, "people.csv", "--rows", "5", "--permutations", "10")
     assert "take about" not in run(capsys, *given)[2]
-    monkeypatch.setattr(command, "_LONG", 0.0)
-    told = run(capsys, *given)[2]
-    assert "5 rows take about" in told and "--rows and --permutations" in told
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch, clocked(shapley, "_draws", clock, 30.0):
+        patch.setattr(command, "time", clock)
+        told = run(capsys, *given)[2]
+    assert "5 rows take about 2 minutes" in told and "--rows and --permutations" in told
     assert "take about" not in run(capsys, *given, "-q")[2]

@@ -162,19 +162,7 @@ def shapley_values(
     refuse_without_features(model)
     rng = check_random_state(random_state)
     table = numbers_of(model, X, "X", "shapley_values")
-    given = table
-    if background is None and value != "left_out":
-        require_own_background(
-            table,
-            "X",
-            2,
-            "each would be compared with itself, and every value be zero. Pass background= with "
-            "rows such as those of the training.",
-        )
-    elif background is not None:
-        given = numbers_of(model, background, "background", "shapley_values")
-    if background is None and value == "interventional" and len(given) > MOST_BACKGROUND:
-        given = given[rng.choice(len(given), MOST_BACKGROUND, replace=False)]
+    given = _background(model, table, background, value, rng)
     names = feature_names(model, X, table.shape[1])
     units, names = _units(feature_groups, names)
     front = columns_of_the_machine(model, table, given)
@@ -212,6 +200,23 @@ def shapley_values(
     shown = _of_single_columns(table, units.members)
     limit = limit_of(model)
     return ShapleyValues(values, level, error, method, value, names, outputs, shown, limit)
+
+
+def _background(model: Any, table: np.ndarray, background: Any, value: str, rng: Any) -> np.ndarray:
+    """The rows that unknown features are taken from."""
+    if background is not None:
+        return numbers_of(model, background, "background", "shapley_values")
+    if value != "left_out":
+        require_own_background(
+            table,
+            "X",
+            2,
+            "each would be compared with itself, and every value be zero. Pass background= with "
+            "rows such as those of the training.",
+        )
+    if value == "interventional" and len(table) > MOST_BACKGROUND:
+        return np.asarray(table[rng.choice(len(table), MOST_BACKGROUND, replace=False)])
+    return table
 
 
 def _units(feature_groups: Any, names: list[str]) -> tuple[Units, list[str]]:
