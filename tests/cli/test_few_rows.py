@@ -71,3 +71,10 @@ def test_groups_and_time_are_refused_before_anything_is_said_of_them(capsys, by_
     given = ["select", by_town(5), "-t", "y", "--groups", "town", "--time", "day"]
     assert run(given) == 2
     assert is_one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("rate", ["2", "-0.1", "nan"])
+def test_a_rate_is_checked_before_the_table_is_read(capsys, rate):
+    assert run(["select", "nowhere.csv", "--fdr", rate]) == 2
+    err = capsys.readouterr().err
+    assert is_one_line(err) and "--fdr" in err and "nowhere" not in err

@@ -151,6 +151,8 @@ def select(
         raise UsageProblem(
             "--save does not go with --adjust: a model would need the covariates of new rows."
         )
+    if not 0 <= fdr < 1:
+        raise UsageProblem(f"--fdr {fdr:g} must be a rate from 0 to below 1, such as 0.1.")
     if answer not in ("smallest", "most-accurate"):
         raise UsageProblem(f"--answer {answer!r} is not known; use smallest or most-accurate.")
     with budget.without_compiling():
