@@ -403,9 +403,9 @@ def test_absurd_data_get_a_sentence():
         compare(X, np.r_[y[:-1], 7], ["fisher"])
     with pytest.raises(TypeError, match=r"pass an object of it, FisherScore\(\)"):
         compare(X, y, [FisherScore])
-    with pytest.raises(TypeError, match="pass selectors with fit"):
+    with pytest.raises(TypeError, match="Pass selectors with fit"):
         compare(X, y, [3])
-    with pytest.raises(TypeError, match="use an estimator with fit and predict"):
+    with pytest.raises(TypeError, match="Use an estimator with fit and predict"):
         compare(X, y, ["fisher"], [Spy()])
     with pytest.raises(ValueError, match="every split is another run"):
         compare(X, y, [SVMRFE(checkpoint="x")])
