@@ -250,7 +250,7 @@ def test_values_that_overflow(name, kernel, size):
     fitted = machine(name, **params).fit(X, target(name))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        if kernel == "poly":
+        if kernel == "poly" or (name, kernel) == ("SVDD", "sigmoid"):  # of a sample with itself
             refuses(lambda: fitted.predict(size * X), "X", "very large values", "Scale")
             return
         assert np.isfinite(fitted.predict(size * X)).all()

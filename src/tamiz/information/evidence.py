@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from scipy.special import gammainccinv
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
@@ -112,6 +111,8 @@ def divergence_by_chance(
     >>> divergence_by_chance(counts, searched=1000)[1] > limit
     True
     """
+    from scipy.special import gammainccinv  # slow to import, and rankings do without it
+
     counts = np.asarray(counts, dtype=np.float64)
     used = counts.any(axis=1)
     counts = counts[used]

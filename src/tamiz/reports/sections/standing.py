@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tamiz.reports.charts.scales import cut
-from tamiz.reports.markup import Markup, shaded, tag
+from tamiz.reports.markup import Markup, folded, shaded, tag
 from tamiz.reports.page import Page, Section
 
 MOST_ROWS = 25
 MOST_NAMES = 15
+_OPEN = 6
 
 
 def build(page: Page) -> Section | None:
@@ -91,12 +92,13 @@ def feature_sentences(page: Page) -> list[Markup]:
 
 
 def _each(page: Page) -> Markup:
-    """The sentences as a list."""
+    """The sentences as a list; a long one opens on demand."""
     texts = feature_sentences(page)
     if not texts:
         return Markup("")
-    items = Markup("".join(tag("li", text) for text in texts))
-    return Markup(tag("p", page.lang.rich("standing_each")) + tag("ul", items))
+    items = tag("ul", Markup("".join(tag("li", text) for text in texts)))
+    title = page.lang.rich("standing_each")
+    return folded(title, items) if len(texts) > _OPEN else Markup(tag("p", title) + items)
 
 
 def line(page: Page) -> str | None:
