@@ -207,6 +207,17 @@ sys.exit(codes != [0, 0, 0, 0, 0, 2])
 """
 
 
+KEPT = """
+from tamiz.runtime.compiling import njit
+
+@njit(cache=True)
+def twice(x):
+    return 2 * x
+
+print(twice(4), twice.stats.cache_path.isascii())
+"""
+
+
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_no_command_fails_for_a_sign_that_the_console_lacks(tmp_path, name):
     done = subprocess.run(
@@ -219,6 +230,20 @@ def test_no_command_fails_for_a_sign_that_the_console_lacks(tmp_path, name):
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr and b"tamiz: " in done.stderr
     assert b"??" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of files are bytes there")
+def test_compiled_functions_are_kept_where_the_locale_cannot_spell_the_folder(tmp_path):
+    script = tmp_path / "ñandú, ёж" / "twice.py"
+    script.parent.mkdir()
+    script.write_text(KEPT, encoding="utf-8")
+    environment = {**os.environ, **ENCODINGS["C"], "NUMBA_CACHE_DIR": ""}
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, timeout=200, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [b"8", b"False"]
+    assert list(script.parent.rglob("*.nbc"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX closes them")

@@ -164,7 +164,7 @@ def is_writable(folder: Path) -> bool:
 def _place(py_file: str) -> Path:
     """The folder for the functions of a file: the first that can be written, or was filled."""
     room = Path(py_file).resolve().parent
-    beside = f"{room.name}_{hashlib.sha256(str(room).encode()).hexdigest()[:40]}"
+    beside = f"{room.name}_{hashlib.sha256(os.fsencode(room)).hexdigest()[:40]}"
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR, VERSIONS, beside)
     own = Path(py_file).parent / "__pycache__" / VERSIONS
