@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from numbers import Real
@@ -153,12 +154,12 @@ def frame_in_notebook(caption: str, asked: Callable[[], Any]) -> str | None:
     return html_table(caption, [str(name) for name in shown.columns], rows, notes)
 
 
-class TableResult:
+class TableResult(ABC):
     """Mixin of results with ``to_frame()``: in a notebook they are tables."""
 
+    @abstractmethod
     def to_frame(self) -> Any:
         """The result as a data frame."""
-        raise NotImplementedError
 
     def _overview(self) -> Any:
         """What a notebook shows: all of it, unless a class knows better."""

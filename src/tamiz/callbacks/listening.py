@@ -66,7 +66,7 @@ class StoppedByCallbackError(RuntimeError):
 
 
 class _EndedByCallback(KeyboardInterrupt):
-    """Ends a loop as Ctrl-C does, and is told from it where nothing could be kept."""
+    """Ends a loop as Ctrl-C does; where nothing could be kept, another error says so."""
 
 
 class _Tasks:
