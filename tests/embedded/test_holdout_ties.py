@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 
 import numpy as np
@@ -142,19 +143,27 @@ def test_blocks_of_samples_hold_less_and_count_the_same(groups, scheme, limits):
         judge = judges.KernelJudge(
             X, units, y, n_classes, scheme, RBF(gamma=0.01), np.full(n, 10.0), 1e-3
         )
+        gc.collect()
         tracemalloc.start()
-        found = judge.errors(
-            [split], np.arange(len(units.members)), [0], lambda f, jobs: [f(*job) for job in jobs]
-        )
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found, peak
+        try:
+            found = judge.errors(
+                [split],
+                np.arange(len(units.members)),
+                [0],
+                lambda f, jobs: [f(*job) for job in jobs],
+            )
+            return found, tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
 
-    counted()  # compiles
-    whole, peak = counted()
+    def least():  # of three: the first also compiles or loads, and other threads may allocate
+        results = [counted() for _ in range(3)]
+        return results[0][0], min(peak for _, peak in results)
+
+    whole, peak = least()
     assert peak < 27 * 208 * 8 * 32  # 36 machines for one versus one: their values are not held
     limits(judges, BLOCK=2**13)
-    blocks, less = counted()
+    blocks, less = least()
     assert less < 0.7 * peak
     assert whole.present.tolist() == blocks.present.tolist()
     assert whole.without.tolist() == blocks.without.tolist()
