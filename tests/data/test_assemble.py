@@ -277,6 +277,17 @@ def test_groups_and_weights_that_are_none(column, argument, words):
         load(frame(w=column), **{argument: "w"})
 
 
+@pytest.mark.parametrize(("alone", "said"), [(N, 1), (N - 4, 1), (N // 2, 0)])
+def test_groups_of_single_rows_are_warned_of(alone, said):
+    rows = np.r_[np.arange(alone), np.full(N - alone, alone)] / 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [one for one in load(frame(g=rows), "y", groups="g").warnings]
+    found = [one for one in found if one.code == "single_rows"]
+    assert len(found) == said
+    assert all(f"By 'g' nearly no rows belong together: {alone} of 60" in one.text for one in found)
+
+
 def test_the_target_is_no_group():
     with pytest.raises(DataError, match=r"'y' cannot be the target and groups= at once"):
         load(frame(), "y", groups="y")

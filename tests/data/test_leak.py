@@ -264,5 +264,8 @@ def test_batches_are_pointed_out_by_their_name(name):
     assert said.columns == (name,) and f"adjust={name!r}" in said.text
     assert f"groups={name!r}" in said.text and "used as a feature" in said.text
     assert said_of(rng.integers(0, 5, 90)) and not said_of(rng.normal(size=90))
+    (beside,) = said_of(places, groups="a")  # rows cannot be grouped twice
+    assert f"adjust={name!r}" in beside.text and f"groups={name!r}" not in beside.text
+    assert f"groups={name!r}" not in said_of(places, time="a")[0].text
     assert not said_of(places, groups=name) and not said_of(places, roles={name: "categorical"})
     assert not said_of(np.full(90, "north"))

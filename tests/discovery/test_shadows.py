@@ -387,6 +387,7 @@ def test_times_take_away_a_trend():
         ),
         ({"times": np.arange(3)}, "times has 3 entries"),
         ({"times": ["a", "b"] * 20}, "times holds the text 'a'; times are numbers or dates"),
+        ({"times": np.ones(40)}, "times are the same in all samples"),
         ({"times": np.arange(40) // 2}, "within every block of neighbours in time"),
     ],
 )

@@ -250,6 +250,10 @@ def test_why_nothing_is_selected_at_a_threshold():
     [
         ({"pfer": 1e-6}, "pfer=1e-06 cannot be had among 20 features.* Possible: pfer=0.0"),
         ({"pfer": 0.05, "n_features_per_subsample": 9}, "Possible: pfer=.* features per subsample"),
+        (
+            {"pfer": 0.2, "n_features_per_subsample": 9, "threshold": 0.6},
+            "9 features per subsample and threshold=0.6 .*Possible: 1 feature per subsample, or",
+        ),
         ({"pfer": 0.05, "n_features_per_subsample": 2, "threshold": 0.6}, ", or threshold="),
         ({"pfer": 0.06, "threshold": 0.7}, "or assumption='r-concave'"),
         ({"pfer": 1, "fdr": 0.1}, "pfer=1 and fdr=0.1 ask for two things"),

@@ -222,6 +222,15 @@ def test_each_feature_has_a_sentence(study, lang, words, all_agree):
         assert text in render(study, lang)
 
 
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_families_are_told_apart_by_their_methods(study, lang):
+    asked = study.standing.frequencies
+    study.standing.frequencies = asked | {"relieff": asked["fisher"]}
+    said = str(said_of_standing(Page(study, LANGUAGES[lang]))[1])
+    study.standing.frequencies = asked
+    assert "(fisher, relieff; rfe)" in said
+
+
 def test_the_sentence_says_which_families_do_not_agree(study):
     standing = study.standing
     kept = standing.frequencies["rfe"]

@@ -23,6 +23,7 @@ from tamiz.data.findings import (
     report_doubtful,
     report_groups,
     report_leaks,
+    report_single_rows,
     report_skew,
     report_transposed,
 )
@@ -85,6 +86,8 @@ def build(
         key: read_beside(key, _column(table, by_name, feature), rows, table.source)
         for key, feature in plan.beside.items()
     }
+    if "groups" in beside:
+        report_single_rows(beside["groups"], plan.beside["groups"], remarks)
     plan = replace(plan, features=[f for f in plan.features if f not in plan.beside.values()])
     X, texts = _matrix(table, plan, by_name, given, rows)
     names = list(plan.features)
@@ -112,8 +115,9 @@ def build(
             grouped = "groups" in plan.beside
             if not grouped:
                 report_groups(together, called, leaks == "drop", remarks)
-                others = {f: "leak" if f in together else role for f, role in judged.items()}
-                report_batches(find_batches(X, names, others, cleared), remarks)
+            others = {f: "leak" if f in together else role for f, role in judged.items()}
+            batches = find_batches(X, names, others, cleared)
+            report_batches(batches, remarks, not {"time", "groups"} & set(plan.beside))
             alone = {f: how for f, how in away.items() if grouped or f not in together}
             report_leaks(alone, leaks == "drop", remarks)
             if leaks == "drop":

@@ -54,7 +54,8 @@ class Finding(NamedTuple):
     ----------
     code : str
         "leak", "groups" (columns that may say which rows belong together), "batches" (columns that
-        are called like batches of a measurement), "id", "text", "date", "empty", "duplicate",
+        are called like batches of a measurement), "single_rows" (a column of groups in which nearly
+        no rows belong together), "id", "text", "date", "empty", "duplicate",
         "constant", "skew" (a rare class), "rows_dropped", "transposed", "codes" (integers that may
         stand for categories), "names" or "encoding" (of the file); of a study also
         "few_rows" (of a class) and "drift" (features that change over time).

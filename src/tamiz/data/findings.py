@@ -42,6 +42,7 @@ from tamiz.data.plan import (
 )
 
 LEAST = 20  # with fewer rows a perfect column may be luck
+ALONE = 0.9  # fraction of the rows that are the only one of their group, which are no groups
 NEARLY = 0.02  # errors, as a fraction of those made without features, that are nearly none ...
 CALLED = 0.1  # ... and for a column that is called like the target
 FAR = 0.15  # the best of the other columns makes so many at least ...
@@ -478,6 +479,19 @@ def report_groups(
         )
 
 
+def report_single_rows(groups: np.ndarray, column: str, remarks: Remarks) -> None:
+    """A column that was named for the groups, and in which nearly no rows belong together."""
+    alone = int((np.unique(groups, return_counts=True)[1] == 1).sum())
+    if alone >= ALONE * len(groups):
+        remarks.warn(
+            "single_rows",
+            [column],
+            f"By {column!r} nearly no rows belong together: {alone:,} of {len(groups):,} are the "
+            "only one of their group, so that keeping groups together changes little. If rows "
+            "belong together by another column, name that one.",
+        )
+
+
 def find_batches(
     X: np.ndarray, names: list[str], roles: dict[str, str], cleared: set[str]
 ) -> dict[str, int]:
@@ -493,19 +507,20 @@ def find_batches(
     return found
 
 
-def report_batches(batches: dict[str, int], remarks: Remarks) -> None:
-    """Features that are called like batches, where neither groups nor covariates were named."""
+def report_batches(batches: dict[str, int], remarks: Remarks, free: bool) -> None:
+    """Features that are called like batches; ``free``: neither times nor groups were named."""
     if not batches:
         return
     alone, first = len(batches) == 1, next(iter(batches))
     shown = ", ".join(f"{name!r} ({n:,} values)" for name, n in list(batches.items())[:5])
+    apart = f"; to be judged on batches that were not learned from say groups={first!r}" * free
     remarks.warn(
         "batches",
         batches,
         f"{'Perhaps a batch' if alone else 'Perhaps batches'} of measurement, by "
-        f"{'its name' if alone else 'their names'}: {shown}. To be judged on batches that were not "
-        f"learned from say groups={first!r}; to take out what differs between batches say "
-        f"adjust={first!r}. {'It is used as a feature' if alone else 'They are used as features'}.",
+        f"{'its name' if alone else 'their names'}: {shown}. To take out what differs between "
+        f"batches say adjust={first!r}{apart}. "
+        f"{'It is used as a feature' if alone else 'They are used as features'}.",
     )
 
 

@@ -458,7 +458,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self, p: int, n_pairs: int, q: float | None, count: int | None, when: str = ""
     ) -> ValueError:
         """What was asked for cannot be had; the sentence says what can."""
-        asked = [] if q is None else [f"{q:g} features per subsample"]
+        asked = [] if q is None else [_per_subsample(q)]
         asked += [] if count is None else [f"threshold={self.threshold:g}"]
         what = f"pfer={self._pfer:g}{' with ' * bool(asked)}{' and '.join(asked)}"
         ways = list(self._ways(p, n_pairs, 1 if q is None else q, count))
@@ -476,7 +476,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             yield f"pfer={_rounded_up(best):g}"
         fewer = largest_q(pfer, p, top, n_pairs, assumption)
         if fewer is not None:
-            yield f"{fewer} features per subsample"
+            yield _per_subsample(fewer)
         higher = least_count(pfer, q, p, n_pairs, assumption, top)
         if higher is not None:
             yield f"threshold={_rounded_up(higher / (2 * n_pairs)):g}"
@@ -489,7 +489,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
                 break
         fewer = largest_q(pfer, p, 2 * n_pairs, n_pairs, assumption)
         if count is not None and fewer is not None:
-            yield f"threshold=1.0 with {fewer} features per subsample"
+            yield f"threshold=1.0 with {_per_subsample(fewer)}"
 
     def _journal(
         self, table: ResampledTable, given: dict[str, Any], plan: _HalfPlan, seed: int
@@ -918,6 +918,10 @@ def _unpacked(record: Any, n_features: int) -> np.ndarray:
     sizes = np.zeros(n_features, dtype=np.int64)
     sizes[np.array(record[0], dtype=np.intp)] = record[1]
     return sizes
+
+
+def _per_subsample(q: float) -> str:
+    return f"{q:g} feature{'s' * (q != 1)} per subsample"
 
 
 def _percent(fraction: float) -> str:

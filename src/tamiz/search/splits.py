@@ -364,7 +364,10 @@ def kept_together(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
             "as neighbours in time. Leave one of them out."
         )
     if times is not None:
-        return neighbours_in_time(_check_times(times, n_samples, "times"))
+        blocks = neighbours_in_time(_check_times(times, n_samples, "times"))
+        if not blocks.any():
+            raise ValueError("times are the same in all samples, so that none come before others.")
+        return blocks
     return None if groups is None else check_groups(groups, n_samples)
 
 

@@ -349,20 +349,16 @@ def _drawn(state: np.ndarray, weight: np.ndarray, everyone: bool) -> np.ndarray:
     as with n calls of :func:`_below`.
     """
     n = len(weight)
-    alike = weight.min() == weight.max()
-    if alike and everyone:
-        return np.ones(n, dtype=np.int64)
+    if weight.min() == weight.max():
+        return np.ones(n, dtype=np.int64) if everyone else _drawn_evenly(state, n)
     z = state + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
     state[0] = z[-1]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_ONE)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_TWO)
     drawn = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    if alike:
-        place = (drawn * n).astype(np.int64)
-    else:
-        ends = np.cumsum(weight)
-        spots = np.floor(drawn * 2.0**52) * 2.0**-52 * ends[-1]
-        place = np.minimum(n - 1, np.searchsorted(ends, spots, side="right"))
+    ends = np.cumsum(weight)
+    spots = np.floor(drawn * 2.0**52) * 2.0**-52 * ends[-1]
+    place = np.minimum(n - 1, np.searchsorted(ends, spots, side="right"))
     return np.bincount(place, minlength=n).astype(np.int64)
 
 
@@ -502,6 +498,15 @@ def _lowest_values(start: Any, stop: Any, X: Any, codes: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _drawn_evenly(state: Any, n: Any) -> Any:
+    """How often each of n samples is among n draws."""
+    copies = np.zeros(n, dtype=np.int64)
+    for _ in range(n):
+        copies[_below(state, n)] += 1
+    return copies
+
+
+@njit(cache=True, nogil=True)
 def _grow(
     codes: Any, n_bins: Any, lowest: Any, y: Any, rows: Any, copies: Any, shape: Any, state: Any,
     tree: Any,
@@ -615,7 +620,7 @@ def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any, below
         c = places[u]
         for k in range(n_classes):
             more = counts[c, k]
-            if more != 0.0:
+            if n_classes == 2 or more != 0.0:  # 0 changes nothing; one class of two is no guess
                 rest = value[k] - below[k]
                 square_left += more * (2.0 * below[k] + more)
                 square_right -= more * (2.0 * rest - more)
@@ -686,17 +691,15 @@ def _count(
     if len(rows) >= width // 2:
         for c in range(width):
             heads[c] = 0
+            for k in range(n_classes):
+                counts[c, k] = 0.0
         for i in rows:
             c = codes[i]
-            if heads[c] == 0:
-                for k in range(n_classes):
-                    counts[c, k] = 0.0
             counts[c, y[i]] += copies[i]
             heads[c] += copies[i]
         for c in range(width):
-            if heads[c] > 0:
-                places[n_used] = c
-                n_used += 1
+            places[n_used] = c  # taken by the next one if the bin is empty
+            n_used += heads[c] > 0
         return n_used
     for i in rows:  # few samples: the bins they fall into, sorted by insertion
         c = codes[i]

@@ -204,7 +204,9 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
         key = "warning_date_which"
     values = {"names": lang.listed(names), "n": lang.count("column", len(names))}
     if free:
-        if code == "date":
+        if code == "batches":
+            values["apart"] = names[0]
+        elif code == "date":
             values["when"] = visible(data.dated_by) if data.dated_by else names[0]
         elif code == "drift" and data.dated_by:
             values["dated"] = visible(data.dated_by)

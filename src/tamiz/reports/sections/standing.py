@@ -53,7 +53,8 @@ def said(page: Page) -> list[Markup]:
         }
         texts = [lang.rich("standing_some", **values)]
     if len(standing.families) > 1:
-        methods = ", ".join(page.method(name) for name in standing.frequencies)
+        families = standing.families.values()
+        methods = "; ".join(", ".join(map(page.method, names)) for names in families)
         key = "standing_agreed" if standing.agreed else "standing_agreed_none"
         names = {"names": _listed(page, standing.agreed)} if standing.agreed else {}
         texts.append(lang.rich(key, methods=methods, **names))
