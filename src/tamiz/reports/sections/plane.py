@@ -73,7 +73,8 @@ def machine_for(page: Page, n_columns: int) -> Any:
 def looks_bent(page: Page, model: Any) -> bool:
     """Whether the judge is linear, and a feature is transformed before it."""
     drawn_in = getattr(model.named_steps.get("scale"), "drawn_in_", None)
-    return drawn_in is not None and np.any(drawn_in) and page.recommended.judge in _PLANES
+    linear = page.recommended.judge in _PLANES
+    return linear and drawn_in is not None and bool(np.any(drawn_in))
 
 
 def some_rows(code: np.ndarray, most: int) -> np.ndarray:
