@@ -49,7 +49,7 @@ for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
     ax.imshow(np.mean(means, axis=0).reshape(16, 16), cmap="gray_r", alpha=0.35)
     for rank, pixel in enumerate(selection.order[:12], start=1):
         row, column = divmod(int(pixel), 16)
-        ax.plot(column, row, "s", ms=13, color="tab:blue")
+        ax.plot(column, row, "s", ms=13, color="#0072B2")
         ax.text(column, row, rank, color="w", ha="center", va="center", size="small")
     ax.set_title(name, size="medium")
     ax.set_axis_off()

@@ -66,7 +66,7 @@ for row, found in enumerate(places.values()):
     ranks = np.array(found)
     height = np.repeat(row + np.linspace(-0.25, 0.25, N_TABLES), 2)
     found_both = (ranks.max(axis=1) == 2).all()
-    right.scatter(ranks.ravel(), height, s=16, color="tab:blue" if found_both else "0.55")
+    right.scatter(ranks.ravel(), height, s=16, color="#0072B2" if found_both else "0.55")
 right.axvline(2.5, color="0.5", ls="--", lw=1)
 right.set_yticks(range(len(places)), list(places))
 right.set(xlabel="place among 30 features", xlim=(0, 31), title=f"both features, {N_TABLES} tables")

@@ -69,7 +69,7 @@ plt.show()
 figure, right = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for place, fold_errors in enumerate(errors.values()):
     right.plot(100 * fold_errors, np.full(5, place), "o", color="0.65", ms=5)
-    right.plot(100 * fold_errors.mean(), place, "|", color="tab:blue", ms=22, mew=3)
+    right.plot(100 * fold_errors.mean(), place, "|", color="#0072B2", ms=22, mew=3)
 right.set_yticks(range(len(errors)), list(errors))
 right.set(xlabel="error in %, five folds and their mean", xlim=(0, None), title="error")
 right.invert_yaxis()

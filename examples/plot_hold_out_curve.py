@@ -31,7 +31,7 @@ def draw(ax, splits):
     before = [step.n_features + len(step.features) for step in steps]
     least = [step.details["without"].min() for step in steps]
     ax.plot(worse.sizes_, worse.errors_, "o", ms=4, label="with all features in play")
-    ax.plot(before, least, lw=1.5, color="tab:orange", label="least without one of them")
+    ax.plot(before, least, lw=1.5, color="#D55E00", label="least without one of them")
     for found, style, name in ((worse, "--", "worse"), (not_better, ":", "not_better")):
         kept = int(found.support_.sum())
         ax.axvline(kept, color="0.4", ls=style, lw=1.2, label=f'stop="{name}": {kept} features')

@@ -44,14 +44,12 @@ plt.show()
 # %%
 # How many features have a weight, and the accuracy.
 figure, right = plt.subplots(figsize=(5, 4), layout="constrained")
-right.step(whole.Cs, whole.n_nonzero, where="mid", color="tab:blue")
+right.step(whole.Cs, whole.n_nonzero, where="mid", color="#0072B2")
 right.set(xscale="log", xlabel="C", title="features with weight, and accuracy")
 right.yaxis.get_major_locator().set_params(integer=True)
-right.set_ylabel("features with weight", color="tab:blue")
+right.set_ylabel("features with weight", color="#0072B2")
 accuracy = right.twinx()
 spread = scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
-accuracy.errorbar(
-    some, scores.mean(axis=1), spread, color="tab:orange", marker="o", ms=4, capsize=2
-)
-accuracy.set_ylabel("accuracy in five folds, with standard error", color="tab:orange")
+accuracy.errorbar(some, scores.mean(axis=1), spread, color="#D55E00", marker="o", ms=4, capsize=2)
+accuracy.set_ylabel("accuracy in five folds, with standard error", color="#D55E00")
 plt.show()

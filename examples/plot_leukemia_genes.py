@@ -53,8 +53,8 @@ figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
 q = adjust_pvalues(welch.pvalues_, "bh")
 kinds = [
     ("not told apart", q > 0.05, "0.75"),
-    ("among those of which 5 % may be wrong", (q <= 0.05) & ~sure, "tab:blue"),
-    ("of these hardly one is wrong", sure, "tab:orange"),
+    ("among those of which 5 % may be wrong", (q <= 0.05) & ~sure, "#0072B2"),
+    ("of these hardly one is wrong", sure, "#D55E00"),
 ]
 for name, which, colour in kinds:
     height = -np.log10(np.maximum(welch.pvalues_[which], 1e-300))

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz import QPFS, SVC
+from tamiz.display import PALETTE
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 Q = np.abs(np.corrcoef(X, rowvar=False))
@@ -50,7 +51,7 @@ left.stackplot(
     weights[:, largest].T,
     np.delete(weights, largest, axis=1).sum(axis=1),
     labels=[*X.columns[largest], "others"],
-    colors=[*plt.get_cmap("tab10").colors[:7], "0.85"],
+    colors=[*PALETTE[:7], "0.85"],
 )
 left.set(xlabel="alpha", ylabel="weight", xlim=(alphas[0], alphas[-1]), ylim=(0, 1))
 left.axvline(auto.alpha_, color="k", ls="--", lw=1)

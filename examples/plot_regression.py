@@ -27,7 +27,7 @@ machines = {
     "radial": {"kernel": "rbf", "gamma": 0.02},
 }
 figure, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
-for (name, kernel), colour in zip(machines.items(), ("tab:blue", "tab:orange"), strict=True):
+for (name, kernel), colour in zip(machines.items(), ("#0072B2", "#D55E00"), strict=True):
     rfe = SVMRFE("1se", task="regression", scale_target=True, cv=10, random_state=0, **kernel)
     rfe.fit(X, y)
     mean = rfe.cv_errors_.mean(axis=0)

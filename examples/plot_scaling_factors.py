@@ -37,7 +37,7 @@ with warnings.catch_warnings():
 figure, left = plt.subplots(figsize=(4.5, 3.6), layout="constrained")
 table = np.array(factors)
 left.plot(table[:, 2:], color="0.75", lw=0.8)
-left.plot(table[:, :2], color="tab:blue", lw=2)
+left.plot(table[:, :2], color="#0072B2", lw=2)
 left.set(xlabel="step", ylabel="factor", title="the pair (blue) and 50 features of noise")
 plt.show()
 

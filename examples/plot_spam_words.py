@@ -41,7 +41,7 @@ wrong = np.array(
 # Each step of the path is a machine. On mails that took no part, the first ten words do most of the
 # work. (To choose a step by this curve, and to report its error, would be selection on test data.)
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-ax.plot(path.n_nonzero, 100 * wrong, ".-", color="tab:blue")
+ax.plot(path.n_nonzero, 100 * wrong, ".-", color="#0072B2")
 ax.set(xlabel="words and signs with a weight", ylabel="errors on other mails in %", ylim=(0, None))
 ax.grid(alpha=0.25)
 plt.show()
@@ -53,7 +53,7 @@ used = np.flatnonzero(path.coefs[step])
 used = used[np.argsort(path.coefs[step][used])]
 weights = path.coefs[step][used]
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-ax.barh(range(len(used)), weights, color=np.where(weights > 0, "tab:orange", "tab:blue"))
+ax.barh(range(len(used)), weights, color=np.where(weights > 0, "#D55E00", "#0072B2"))
 ax.set_yticks(range(len(used)), X.columns[used])
 ax.axvline(0, color="k", lw=0.8)
 ax.set(xlabel="wanted mail ← weight → spam")

@@ -112,7 +112,7 @@ machine, vocabulary = model[-1], words.get_feature_names_out()
 figure, axes = plt.subplots(1, len(machine.classes_), figsize=(11, 3.6), layout="constrained")
 for ax, label, weights in zip(axes, machine.classes_, machine.coef_, strict=True):
     top = np.argsort(weights)[::-1][:10]
-    ax.barh(np.arange(10), weights[top], color="tab:blue")
+    ax.barh(np.arange(10), weights[top], color="#0072B2")
     ax.set_yticks(np.arange(10), vocabulary[top], size="small")
     ax.invert_yaxis()
     ax.set_title(label, size="medium")

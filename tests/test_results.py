@@ -6,8 +6,10 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
 from html import escape
+from pathlib import Path
 from unittest.mock import patch
 
 import matplotlib as mpl
@@ -21,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 
 import tamiz
 from tamiz.data import load
-from tamiz.discovery import Knockoffs, aggregate_rankings
-from tamiz.display import TableResult
+from tamiz.discovery import Knockoffs, StabilitySelection, aggregate_rankings
+from tamiz.display import INK, LINE, PALETTE, TableResult
 from tamiz.embedded import l1_svm_path
 from tamiz.evaluation import ReportCard, report_card, stability
 from tamiz.evaluation.study import Study
@@ -176,3 +178,32 @@ def test_the_quality_of_knockoffs_is_drawn(data):
     quality = Knockoffs("linear", random_state=0).fit(X, y).quality_
     widths = [bar.get_width() for bar in quality.plot(top=3).patches]
     np.testing.assert_allclose(widths, np.sort(quality.correlation)[-3:])
+
+
+def test_all_pictures_have_the_same_colours(data):
+    """Of matplotlib's own colours none is left, neither by name nor as the next in turn."""
+    package = Path(tamiz.__file__).parent
+    named = re.compile(r"""["'](tab:\w+|C\d|[bgrcmy][.*o-])["']|f["']C\{""")
+    assert not [p.name for p in package.rglob("*.py") if named.search(p.read_text("utf-8"))]
+    X, y = data
+    search = ForwardSelection(SVC(), n_features_to_select=3, cv=3).fit(X[:80], y[:80])
+    halves = StabilitySelection(FisherScore(3), n_subsamples=10, random_state=0).fit(X, y)
+    scores = LinearMachine().fit(X, y).decision_function(X)
+    drawn = [
+        search.selection_.plot(),
+        search.evaluations_.plot(),
+        halves.plot_path(),
+        LinearMachine(penalty="l1").path(X, y, n_values=5).plot(),
+        l1_svm_path(X, y, n_values=5).plot(),
+        np.ravel(report_card(y, (scores > 0).astype(int), scores=scores).plot())[0],
+        *(one.plot() for one in some_results()[:4]),
+    ]
+    known = {one.lower() for one in (*PALETTE, INK, LINE)}
+    for ax in drawn:
+        found = {
+            mpl.colors.to_hex(line.get_markeredgecolor() if no_line else line.get_color())
+            for line in ax.get_lines()
+            for no_line in [line.get_linestyle() == "None"]
+        }
+        assert all(one in known or one[1:3] == one[3:5] == one[5:] for one in found), found
+        plt.close(ax.figure)

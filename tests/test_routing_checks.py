@@ -25,7 +25,7 @@ from tamiz.base import Selector
 from tamiz.discovery import Shadows, StabilitySelection
 from tamiz.embedded import SVMRFE, HoldOutSVM
 from tamiz.explain import leave_covariate_out, permutation_importance
-from tamiz.filters import FisherScore, MultiTarget
+from tamiz.filters import FisherScore, GrammarFeatures, MultiTarget
 from tamiz.search import (
     BackwardElimination,
     BestFirst,
@@ -199,6 +199,12 @@ PROCEDURES = {
         judges=False,
         more={"random_state": 0},
     ),
+    "GrammarFeatures": Procedure(
+        lambda inner, metadata, **params: GrammarFeatures(selector=inner, **params).fit(
+            X, Y, **metadata
+        ),
+        **SELECTING,
+    ),
     "MultiTarget": Procedure(of_class(MultiTarget), **SELECTING),
     "Shadows": Procedure(of_class(Shadows), more={"max_rounds": 20}, **SELECTING),
     "StabilitySelection": Procedure(
@@ -224,7 +230,8 @@ def test_nothing_is_asked_for_by_default(name):
     procedure = PROCEDURES[name]
     inner = procedure.inner(registry=common._Registry())
     kind = globals()[name]
-    made = kind(estimator=inner) if kind is HoldOutSVM else kind(inner)
+    name = {HoldOutSVM: "estimator", GrammarFeatures: "selector"}.get(kind)
+    made = kind(**{name: inner}) if name else kind(inner)
     router = made.get_metadata_routing()
     assert isinstance(router, MetadataRouter)
     # weights and groups are parameters of the procedure itself, which nobody has asked for yet
@@ -251,7 +258,8 @@ def test_what_was_asked_for_arrives_with_the_rows(name, key):
     procedure.run(inner, {key: METADATA[key]}, **params)
     assert_of_their_rows(registry, [key])
     assert all(len(rows) >= N // 2 for rows, _ in registry)
-    if name != "Shadows" and name != "MultiTarget":  # which fit all rows in their order
+    whole = ("Shadows", "MultiTarget", "GrammarFeatures")  # which fit all rows in their order
+    if name not in whole:
         assert any((rows != np.arange(len(rows))).any() for rows, _ in registry)
 
 

@@ -309,14 +309,15 @@ def plot_selection(selection: Selection, top: int, ax: Any) -> Any:
 
 def _draw_path(selection: Selection, steps: list[PathStep], ax: Any) -> None:
     decided = [s for s in steps if s.action != "visit"]
+    style: dict[str, Any] = {"color": PALETTE[0], "marker": "o", "ms": 3}
     if decided:
-        ax.plot([s.n_features for s in decided], [s.value for s in decided], marker="o", ms=3)
+        ax.plot([s.n_features for s in decided], [s.value for s in decided], **style)
     else:
         sizes = np.array([s.n_features for s in steps])
         values = np.array([s.value for s in steps], dtype=float)
         different = np.unique(sizes)
         ax.plot(sizes, values, ".", color="0.7", ms=4)
-        ax.plot(different, [values[sizes == k].max() for k in different], marker="o", ms=3)
+        ax.plot(different, [values[sizes == k].max() for k in different], **style)
     ax.axvline(int(selection.support.sum()), color="0.6", ls="--", lw=1)
     ax.set(xlabel="number of features", ylabel=quantity(selection))
     added = [s for s in decided if s.action == "add" and len(s.features) == 1]
@@ -357,8 +358,8 @@ def _draw_bars(selection: Selection, n_bars: int, ax: Any) -> None:
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
     # an infinite score is a bar beyond all others, and says so
     length = np.where(np.isfinite(scores), scores, np.sign(scores) * 1.15 * largest)
-    colours = ["tab:blue" if selection.support[j] else "0.75" for j in best]
-    ax.barh(np.arange(len(best)), length, color=colours)
+    filled = [PALETTE[0] if selection.support[j] else "0.75" for j in best]
+    ax.barh(np.arange(len(best)), length, color=filled)
     ax.set_yticks(np.arange(len(best)), [selection.names[j] for j in best], size="small")
     for k in np.flatnonzero(np.isinf(scores)):
         ax.annotate("∞", (length[k], k), va="center", ha="left")

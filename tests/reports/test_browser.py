@@ -153,6 +153,8 @@ def test_no_sideways_scrolling_on_a_phone(visit, name):
     )
     assert sticking == []
     assert page.locator(".chart.narrow").first.is_visible()
+    over = "[...document.querySelectorAll('caption')].filter(c => c.offsetWidth > innerWidth)"
+    assert page.evaluate(f"{over}.length") == 0
     assert not page.locator(".chart.wide").first.is_visible()
 
 

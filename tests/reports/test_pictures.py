@@ -473,6 +473,22 @@ def test_effects_name_the_limit_of_the_classes(judge, limit):
         assert said in read(render(study, lang)).one("effects").text
 
 
+@pytest.mark.parametrize(("judge", "tail"), [("linear", True), ("linear", False), ("tree", True)])
+def test_effects_say_why_curves_of_a_linear_judge_bend(judge, tail):
+    import pandas as pd
+
+    from tamiz.data import load
+
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    X[:, 0] += 2.0 * (X[:, 1] > 0)
+    frame = pd.DataFrame(np.exp(2.0 * X) if tail else np.clip(X, -2.0, 2.0), columns=["a", "b"])
+    data = load(frame.assign(target=X.sum(axis=1) > 1.0), target="target")
+    study = make_study(data, ["fisher"], [judge], sizes=[2], cv=3, repeats=1, fdr=None)
+    for lang, words in LANGUAGES.items():
+        text = read(render(study, lang)).one("effects").text
+        assert (words("effects_curved") in text) == (judge == "linear" and tail)
+
+
 def test_effects_of_all_recommended_features_are_of_the_recommended_machine():
     """Nothing is left out or filled, and nothing said of it; one feature is no part of others."""
     table = small_table().keep(["mean radius", "mean texture", "mean perimeter"])

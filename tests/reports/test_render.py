@@ -19,6 +19,9 @@ from tamiz.data import Dataset
 from tamiz.evaluation import stability
 from tamiz.evaluation.study import Study
 from tamiz.reports import render, write_report
+from tamiz.reports.language import LANGUAGES
+from tamiz.reports.page import Page
+from tamiz.reports.sections.reasons import plain
 from tests.reports.studies import KINDS, evil_study, full_study, other_study, wide_study
 from tests.reports.tree import Node, read
 
@@ -455,6 +458,13 @@ def test_a_full_disk_keeps_the_old_file(tmp_path, full_disk, broken):
         write_report(small(), path)
     assert path.read_text(encoding="utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_long_names_break_after_an_underscore_and_stay_one_name():
+    page = Page(other_study("regression"), LANGUAGES["en"])
+    page.names[0] = "a_long_<name>"
+    shown = page.feature(0)
+    assert "a_<wbr>long_<wbr>&lt;name&gt;" in shown and plain(shown) == "a_long_<name>"
 
 
 @pytest.mark.parametrize("path", [None, 3, b"x"])

@@ -91,6 +91,14 @@ def test_the_indices_are_those_of_population_stability(lang, named):
     assert "2022-01-01" in part.text and "00:00" not in part.text
 
 
+def test_the_names_of_the_limits_stand_over_the_lines():
+    part, words = section(study(loans())), LANGUAGES["en"]
+    for chart in part.of_class("series")[0], part.of_class("series")[-1]:
+        svg = next(s for s in part.all("svg") if chart in s.all())
+        order = [n for n in svg.all() if n is chart or n.text == words("drift_mark_changed")]
+        assert order[0] is chart and len(order) > 1
+
+
 def test_rows_without_a_date_are_left_out_and_counted():
     table = loans()
     table.loc[table.index[:50], "day"] = pd.NaT

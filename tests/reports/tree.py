@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = {"meta", "br", "input", "hr", "link", "img"}
+VOID = {"meta", "br", "input", "hr", "link", "img", "wbr"}
 
 
 @dataclass

@@ -272,7 +272,7 @@ def test_bad_targets(name):
     refuses(fit([None, *y[1:].tolist()]), "y", "NaN", "row 0", "Leave out")
     refuses(fit(None), "y", "None", "pass one label or value for each row")
     refuses(fit(y[:-2]), "X has 24 rows", "y has 22", "must be equal")
-    refuses(fit(np.c_[y, y]), "y", "1d array", "(24, 2)")
+    refuses(fit(np.c_[y, y]), "y", "1d array", "(24, 2)", "MultiTarget")
     refuses(fit(y + 1j), "Complex", "y", "complex128", "real numbers")
 
 

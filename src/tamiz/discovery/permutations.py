@@ -41,7 +41,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import json_ready
-from tamiz.display import TableResult, axes, counted, frames
+from tamiz.display import PALETTE, TableResult, axes, counted, frames
 from tamiz.filters.univariate.corrections import CORRECTIONS, corrected
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
@@ -364,12 +364,12 @@ class PermutedScores(TableResult):
         ax = axes(ax)
         order = np.argsort(-self.scores, kind="stable")
         rank = np.arange(1, len(order) + 1)
-        for values, label in (
-            (self.pvalues, "p-value of the feature alone"),
-            (self.fdr, "false discovery rate (permutations)"),
-            (self.maxt, "maxT, Westfall and Young"),
+        for values, colour, label in (
+            (self.pvalues, PALETTE[0], "p-value of the feature alone"),
+            (self.fdr, PALETTE[1], "false discovery rate (permutations)"),
+            (self.maxt, PALETTE[2], "maxT, Westfall and Young"),
         ):
-            ax.step(rank, values[order], where="mid", label=label)
+            ax.step(rank, values[order], where="mid", color=colour, label=label)
         ax.axhline(0.05, color="0.6", lw=1, ls="--")
         ax.set(xlabel="rank by score", ylabel="value", xscale="log", yscale="log")
         ax.legend(fontsize="small", frameon=False)

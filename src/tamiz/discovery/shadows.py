@@ -41,7 +41,7 @@ from tamiz.discovery.importances import (
     as_indicators,
     scorer_for,
 )
-from tamiz.display import axes, frames
+from tamiz.display import PALETTE, axes, frames
 from tamiz.filters.univariate.corrections import corrected
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.routing import (
@@ -510,7 +510,7 @@ class Shadows(Selector):
         named = "orientation" in inspect.signature(ax.boxplot).parameters  # Matplotlib 3.10
         lying: dict[str, Any] = {"orientation": "horizontal"} if named else {"vert": False}
         drawn = ax.boxplot(values, patch_artist=True, widths=0.6, **lying)
-        colours = {ACCEPTED: "tab:blue", UNDECIDED: "tab:orange", REJECTED: "0.8"}
+        colours = {ACCEPTED: PALETTE[0], UNDECIDED: PALETTE[1], REJECTED: "0.8"}
         for patch, j in zip(drawn["boxes"], [-1, *best], strict=True):
             patch.set_facecolor("white" if j < 0 else colours[int(self.decisions_[j])])
         names = ["to exceed", *(self.selection_.names[j] for j in best)]

@@ -41,7 +41,7 @@ from tamiz.discovery.bounds import (
     size_for_fdr,
     sizes_up_to,
 )
-from tamiz.display import axes, frames
+from tamiz.display import PALETTE, axes, colours, frames
 from tamiz.filters import PearsonScore
 from tamiz.routing import (
     Routes,
@@ -722,8 +722,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         best = best[self.frequencies_[best] > 0][::-1]
         ax = axes(ax, height=max(2.5, 1.1 + 0.22 * len(best)))
         place = np.arange(len(best))
-        colours = ["tab:blue" if self.support_[j] else "0.7" for j in best]
-        ax.barh(place, self.frequencies_[best], color=colours, height=0.75)
+        filled = [PALETTE[0] if self.support_[j] else "0.7" for j in best]
+        ax.barh(place, self.frequencies_[best], color=filled, height=0.75)
         self._draw_threshold(ax.axvline)
         ax.set_yticks(place, [self.selection_.names[j] for j in best], size="small")
         ax.set(xlim=(0, 1.02), ylim=(-0.6, max(len(best), 1) - 0.4))
@@ -751,8 +751,9 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         size = np.arange(1, len(path) + 1)
         for j in self.order_[~self.support_[self.order_]][:top]:
             ax.plot(size, path[:, j], color="0.75", lw=1)
-        for j in self.order_[self.support_[self.order_]]:
-            ax.plot(size, path[:, j], lw=1.5, label=self.selection_.names[j])
+        shown = self.order_[self.support_[self.order_]]
+        for j, colour in zip(shown, colours(len(shown)), strict=True):
+            ax.plot(size, path[:, j], color=colour, lw=1.5, label=self.selection_.names[j])
         self._draw_threshold(ax.axhline)
         ax.set(ylim=(0, 1.02), xlabel="features selected in each half", ylabel="frequency")
         ax.set_title(self._title(), size="medium")
@@ -762,7 +763,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def _draw_threshold(self, line: Any) -> None:
         if self.threshold_ <= 1:
-            line(self.threshold_, color="tab:red", lw=1, ls="--")
+            line(self.threshold_, color="0.3", lw=1, ls="--")
 
     def _title(self) -> str:
         count = int(self.support_.sum())

@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import Selection, json_ready
-from tamiz.display import TableResult, axes, between, frames, number, pvalue_text
+from tamiz.display import PALETTE, TableResult, axes, between, frames, number, pvalue_text
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
@@ -426,7 +426,7 @@ class Stability(TableResult):
         place = np.arange(len(best))
         value = self.frequency[best]
         reach = np.abs(self.frequency_interval[best].T - value)
-        ax.barh(place, value, color="tab:blue", alpha=0.8, height=0.75)
+        ax.barh(place, value, color=PALETTE[0], alpha=0.8, height=0.75)
         ax.errorbar(value, place, xerr=reach, fmt="none", ecolor="0.25", elinewidth=1, capsize=2)
         ax.set_yticks(place, [self.names[j] for j in best], size="small")
         ax.set(xlim=(0, 1.02), ylim=(-0.6, len(best) - 0.4))

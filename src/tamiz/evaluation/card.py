@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import TableResult, axes, frames
+from tamiz.display import INK, TableResult, axes, colours, frames
 from tamiz.evaluation.inference import clopper_pearson, wilson
 from tamiz.evaluation.margins import MarginReport, confidence_of, margin_report
 from tamiz.evaluation.measures import (
@@ -595,15 +595,15 @@ def _size(k: int) -> float:
 def _plot_roc(card: ReportCard, ax: Any) -> Any:
     """One curve for two classes, else one for each class against the others."""
     ax.plot([0, 1], [0, 1], color="0.7", lw=1, ls="--")
-    for curve in card.roc:
+    for curve, colour in zip(card.roc, colours(len(card.roc)), strict=True):
         if not len(curve["fpr"]):
             continue
         metrics = card.per_class.get(curve["class"], card.metrics)
         label = f"{curve['class']}: {metrics['roc_area'].value:.3f}"
-        ax.plot(curve["fpr"], curve["tpr"], lw=1.6, label=label)
+        ax.plot(curve["fpr"], curve["tpr"], color=colour, lw=1.6, label=label)
     if card.positive is not None and not math.isnan(card["sensitivity"].value):
         at = (1 - card["specificity"].value, card["sensitivity"].value)
-        ax.plot(*at, "o", color="tab:red", ms=6, label="predictions as given")
+        ax.plot(*at, "o", color=INK, ms=6, label="predictions as given")
     area = card["roc_area"]
     ax.set(xlabel="1 − specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_aspect("equal")

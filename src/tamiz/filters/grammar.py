@@ -30,12 +30,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.random import sample_without_replacement
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from tamiz.base import Selector, Stopwatch
 from tamiz.callbacks import TakesCallbacks
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
+from tamiz.routing import Routes, refuse_unknown, refuse_unrequested, router_of, routes_to
 from tamiz.validation import (
     as_vector,
     check_sample_weight,
@@ -240,7 +241,7 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         self.keep_columns = keep_columns
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GrammarFeatures:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> GrammarFeatures:
         """Grow features and choose.
 
         Parameters
@@ -252,20 +253,25 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             Numbers of rows that each sample stands for, in the choice and in the constants of the
             expressions. Samples of weight zero are left out.
+        **metadata : dict
+            What else a selector asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
         self : GrammarFeatures
         """
+        self._validate_params()
+        refuse_unknown("fit", metadata)
+        given = {"sample_weight": sample_weight, **metadata}
+        refuse_unrequested(self, **given)
         with unchanged_on_error(self):
             watch = Stopwatch()
-            self._validate_params()
             words = all(isinstance(name, str) for name in self.operators)
             if not self.operators or not words or not set(self.operators) <= set(OPERATORS):
                 known = f"must name some of: {', '.join(OPERATORS)}."
                 raise refused("operators", self.operators, known)
             X, y = check_X(self, X, reset=True, min_samples=2), as_vector(y)
-            X, y, weight = self._weighed(X, y, sample_weight)
+            X, y, weight, extra = self._weighed(X, y, given)
             self._check_selector(y)
             rng = check_random_state(self.random_state)
             operators = tuple(dict.fromkeys(self.operators))
@@ -276,7 +282,7 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
                 new = growth.level(chosen, operators, self.max_candidates, rng)
                 candidates = np.union1d(np.union1d(np.arange(X.shape[1]), chosen), new)
                 self.n_candidates_.append(len(candidates))
-                selection = self._choose(growth.values(candidates), y, weight)
+                selection = self._choose(growth.values(candidates), y, extra)
                 ranked = candidates[selection.order]
                 chosen = ranked[selection.support[selection.order]]
             names = _names_of(growth.nodes, candidates, _check_feature_names_in(self, None))
@@ -307,6 +313,15 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         chosen = [values[k] for k in self.outputs_]
         return np.column_stack(chosen) if chosen else np.empty((len(X), 0))
 
+    def get_metadata_routing(self) -> Any:
+        """Who gets what is passed to ``fit``: the selector, if it is none of the two words.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        return router_of(self, selector=(self.selector, "fit"))
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the expressions, such as ``x1*x2``, with the names of the columns.
 
@@ -326,22 +341,21 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         return tags
 
     def _weighed(
-        self, X: np.ndarray, y: np.ndarray, sample_weight: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Samples of positive weight, their target, and their weights."""
-        if sample_weight is None:
-            return X, y, None
-        weight = check_sample_weight(sample_weight, len(X))
-        own = isinstance(self.selector, Selector)
-        if own and not has_fit_parameter(self.selector, "sample_weight"):
-            raise ValueError(
-                f"sample_weight was given, but {type(self.selector).__name__} takes no sample "
-                "weights; leave sample_weight out."
-            )
-        if len(y) != len(X):
-            raise ValueError(f"X has {len(X)} rows, but y has {len(y)} entries.")
-        used = weight > 0
-        return X[used], y[used], weight[used]
+        self, X: np.ndarray, y: np.ndarray, given: dict[str, Any]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict[str, Any]]:
+        """Samples of positive weight, their target and weights, and what the selector gets."""
+        weight, used = given["sample_weight"], None
+        if weight is not None:
+            weight = given["sample_weight"] = check_sample_weight(weight, len(X))
+            used = np.flatnonzero(weight > 0)
+            if len(y) != len(X):
+                raise ValueError(f"X has {len(X)} rows, but y has {len(y)} entries.")
+        if isinstance(self.selector, Selector):
+            routes = routes_to(self, "selector", self.selector, len(X), given)
+        else:
+            routes = Routes({"selector": {} if weight is None else given}, len(X))
+        extra = routes.part("selector", used)
+        return (X, y, None, extra) if used is None else (X[used], y[used], weight[used], extra)
 
     def _check_selector(self, y: np.ndarray) -> None:
         if isinstance(self.selector, Selector):
@@ -357,16 +371,15 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
             advice = 'needs classes, but y is numeric; use selector="qpfs".'
             raise refused("selector", self.selector, advice)
 
-    def _choose(self, candidates: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
-        weights = {} if weight is None else {"sample_weight": weight}
+    def _choose(self, candidates: np.ndarray, y: np.ndarray, extra: dict[str, Any]) -> Any:
         if isinstance(self.selector, Selector):
-            return clone(self.selector).fit(candidates, y, **weights).selection_
+            return clone(self.selector).fit(candidates, y, **extra).selection_
         wanted = self.n_features_to_select
         if isinstance(wanted, Integral):
             wanted = min(int(wanted), candidates.shape[1])
         qpfs = QPFS(wanted, similarity="pearson")
         mrmr = MRMR(wanted, measure="f_pearson", scheme="quotient")
-        return {"qpfs": qpfs, "mrmr": mrmr}[self.selector].fit(candidates, y, **weights).selection_
+        return {"qpfs": qpfs, "mrmr": mrmr}[self.selector].fit(candidates, y, **extra).selection_
 
     def _keep(self, nodes: list[Expression], chosen: np.ndarray) -> None:
         """Keep the expressions that the chosen ones need, numbered anew."""

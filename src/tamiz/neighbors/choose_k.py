@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 from sklearn.utils import _safe_indexing, check_random_state
 
 from tamiz.base import Stopwatch, choose_size, json_ready
-from tamiz.display import TableResult, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, dividing, make_splits
@@ -510,12 +510,12 @@ class KChoice(TableResult):
         place = axes(ax)
         se = np.nan_to_num(self.cv_se)
         place.fill_between(
-            self.ks, self.cv_error - se, self.cv_error + se, color="tab:blue", alpha=0.2, lw=0
+            self.ks, self.cv_error - se, self.cv_error + se, color=PALETTE[0], alpha=0.2, lw=0
         )
-        place.plot(self.ks, self.cv_error, color="tab:blue", label="cross-validated (± se)")
-        place.plot(self.ks, self.train_error, color="tab:gray", ls="--", label="training")
+        place.plot(self.ks, self.cv_error, color=PALETTE[0], label="cross-validated (± se)")
+        place.plot(self.ks, self.train_error, color="0.5", ls="--", label="training")
         if self.test_error is not None:
-            place.plot(self.ks, self.test_error, color="tab:orange", ls="-.", label="test")
+            place.plot(self.ks, self.test_error, color=PALETTE[1], ls="-.", label="test")
         place.axvline(self.k, color="black", lw=0.8, ls=":", label=f"k = {self.k} ({self.rule})")
         place.set_xlabel("number of neighbours k")
         place.set_ylabel("error")

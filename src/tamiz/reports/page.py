@@ -13,7 +13,7 @@ from scipy import sparse
 from tamiz.base import Selection
 from tamiz.evaluation.study import Whole
 from tamiz.reports.language import NONE, Language
-from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.markup import Markup, escape, tag, visible
 
 BASELINES = ("random", "all")
 COLOURS = 8
@@ -322,5 +322,5 @@ class Page:
         return self.lang.in_percent(confidence, 0 if round(100 * confidence, 6) % 1 == 0 else 1)
 
     def feature(self, j: int) -> Markup:
-        """The name of a feature in running text."""
-        return tag("bdi", self.names[j])
+        """The name of a feature in running text; a narrow column breaks it after an underscore."""
+        return tag("bdi", Markup(escape(self.names[j]).replace("_", "_<wbr>")))

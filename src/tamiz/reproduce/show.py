@@ -7,8 +7,8 @@ import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from tamiz.display import PALETTE, text_table
 from tamiz.display import axes as new_axes
-from tamiz.display import text_table
 from tamiz.reproduce.base import Row
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 #: Colour and words for a published number.
-_VERDICTS = {True: ("0.1", ", inside"), False: ("C3", ", outside"), None: ("0.6", "")}
+_VERDICTS = {True: ("0.1", ", inside"), False: (PALETTE[1], ", outside"), None: ("0.6", "")}
 _ANSWERS = {True: "yes", False: "no", None: "open"}
 _HEADS = ("", "ours", "central 95 %", "published", "inside?")
 
@@ -114,10 +114,10 @@ def _panel(ax: Any, group: str, rows: list[Row]) -> None:
     labelled: set[str] = set()
     for k, row in enumerate(rows):
         ax.plot(
-            [row.low, row.high], [k, k], color="C0", lw=4, alpha=0.45, solid_capstyle="butt",
+            [row.low, row.high], [k, k], color=PALETTE[0], lw=4, alpha=0.45, solid_capstyle="butt",
             label=_once("our central 95 %", labelled),
         )  # fmt: skip
-        ax.plot(row.mean, k, "|", color="C0", ms=9, mew=2, label=_once("our mean", labelled))
+        ax.plot(row.mean, k, "|", color=PALETTE[0], ms=9, mew=2, label=_once("our mean", labelled))
         if row.published is not None:
             color, where = _VERDICTS[row.inside]
             label = _once(f"published{where}", labelled)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep, Selection, choose_size
-from tamiz.display import axes, quantity
+from tamiz.display import PALETTE, axes, quantity
 from tamiz.search.evaluator import Evaluation, Evaluator
 
 #: What ``n_features_to_select`` may be where a search can choose the number itself.
@@ -192,13 +192,14 @@ def plot_sizes(selection: Selection, ax: Any = None) -> Any:
     sizes = np.array(list(best))
     value = np.array([step.value for step in best.values()])
     spread = np.array([(step.details or {}).get("standard_error", 0.0) for step in best.values()])
-    (line,) = ax.plot(sizes, value, marker="o", ms=4, label="best subset met of each size")
+    label = "best subset met of each size"
+    ax.plot(sizes, value, "o-", color=PALETTE[0], ms=4, label=label)
     if spread.any():
         ax.fill_between(
             sizes,
             value - spread,
             value + spread,
-            color=line.get_color(),
+            color=PALETTE[0],
             alpha=0.2,
             lw=0,
             label="± one standard error over the splits",
@@ -207,7 +208,7 @@ def plot_sizes(selection: Selection, ax: Any = None) -> Any:
     ax.axvline(chosen, color="0.6", ls="--", lw=1, zorder=0)
     mark = selection.notes.get("score")
     if mark is not None and np.isfinite(mark):
-        ax.plot([chosen], [mark], "o", ms=9, mfc="none", mec="tab:red", mew=1.5, label="selected")
+        ax.plot([chosen], [mark], "o", ms=9, mfc="none", mec=PALETTE[1], mew=1.5, label="selected")
     ax.set(xlabel="number of features", ylabel=quantity(selection))
     integer_ticks(ax.xaxis)
     ax.legend(fontsize="small")
@@ -248,7 +249,7 @@ def plot_annealing(selection: Selection, ax: Any = None) -> Any:
         [*_details(taken, "iteration"), _details(steps, "iteration")[-1]],
         [*(s.value for s in taken), taken[-1].value],
         where="post",
-        color="tab:blue",
+        color=PALETTE[0],
         label="score of the current subset",
     )
     if turned:
@@ -263,7 +264,7 @@ def plot_annealing(selection: Selection, ax: Any = None) -> Any:
         )
     best = selection.notes.get("score")
     if best is not None:
-        ax.axhline(best, color="tab:green", ls=":", lw=1, label="selected")
+        ax.axhline(best, color=PALETTE[2], ls=":", lw=1, label="selected")
     handles, labels = ax.get_legend_handles_labels()
     warm = [s for s in steps if (s.details or {})["temperature"] is not None]
     if warm:  # else the search was cut short before a temperature was chosen
@@ -271,13 +272,13 @@ def plot_annealing(selection: Selection, ax: Any = None) -> Any:
         (line,) = heat.plot(
             _details(warm, "iteration"),
             _details(warm, "temperature"),
-            color="tab:red",
+            color=PALETTE[1],
             lw=1,
             drawstyle="steps-post",
             label="temperature",
         )
         heat.set(ylabel="temperature", yscale="log")
-        heat.yaxis.label.set_color("tab:red")
+        heat.yaxis.label.set_color(PALETTE[1])
         handles, labels = [*handles, line], [*labels, "temperature"]
     ax.set(xlabel="iteration", ylabel=quantity(selection))
     _legend_below(ax, handles, labels)
@@ -297,8 +298,8 @@ def plot_genetic(selection: Selection, ax: Any = None) -> Any:
     ax.plot(generation, value, "o", color="0.7", ms=3, label="individuals")
     best = [value[generation == g].max() for g in numbers]
     mean = [value[generation == g].mean() for g in numbers]
-    ax.plot(numbers, mean, color="tab:orange", label="mean")
-    ax.plot(numbers, best, color="tab:blue", label="best")
+    ax.plot(numbers, mean, color=PALETTE[1], label="mean")
+    ax.plot(numbers, best, color=PALETTE[0], label="best")
     ax.set(xlabel="generation", ylabel=quantity(selection))
     integer_ticks(ax.xaxis)
     _legend_below(ax, *ax.get_legend_handles_labels())

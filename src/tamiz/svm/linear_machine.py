@@ -26,7 +26,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
-from tamiz.display import Evidence, axes, frame_in_notebook, frames
+from tamiz.display import Evidence, axes, colours, frame_in_notebook, frames
 from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes, weights_in_use
@@ -186,8 +186,9 @@ class LinearPath(NamedTuple):
         order = order[largest[order] > 0]
         for j in order[top:]:
             ax.plot(self.Cs, coefs[:, j], color="0.8", lw=0.8)
-        for j in order[:top]:
-            ax.plot(self.Cs, coefs[:, j], label=f"x{j}" if names is None else str(names[j]))
+        for j, colour in zip(order[:top], colours(len(order[:top])), strict=True):
+            label = f"x{j}" if names is None else str(names[j])
+            ax.plot(self.Cs, coefs[:, j], color=colour, label=label)
         ax.axhline(0.0, color="0.3", lw=0.8)
         ax.set(xscale="log", xlabel="C", ylabel="weight")
         if len(order):

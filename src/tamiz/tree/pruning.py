@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tamiz.display import TableResult, axes, frames
+from tamiz.display import PALETTE, TableResult, axes, frames
 from tamiz.runtime.compiling import njit
 from tamiz.tree.structure import check_shape
 from tamiz.validation import checked, one_of, position, real_number
@@ -507,12 +507,12 @@ def plot_path(path: PruningPath, ax: Any, growth: bool) -> Any:
         leaves, depths, errors = growth_curve(path.full)
         grown = {"mean_depth": depths, "leaves": leaves}[path.measure]
         ax.plot(grown, errors, ":", color="0.5", lw=1.2, label="training data, while it grew")
-    ax.plot(sizes, path.training_errors, color="tab:blue", marker=mark, ms=3,
+    ax.plot(sizes, path.training_errors, color=PALETTE[0], marker=mark, ms=3,
             label="training data, best sub-trees")  # fmt: skip
     if path.errors is not None and path.standard_errors is not None:
-        ax.plot(sizes, path.errors, ls="--", color="tab:orange", marker=mark, ms=3, label=path.data)
+        ax.plot(sizes, path.errors, ls="--", color=PALETTE[1], marker=mark, ms=3, label=path.data)
         spread = np.nan_to_num(path.standard_errors)
-        ax.fill_between(sizes, path.errors - spread, path.errors + spread, color="tab:orange",
+        ax.fill_between(sizes, path.errors - spread, path.errors + spread, color=PALETTE[1],
                         alpha=0.15, lw=0)  # fmt: skip
         if path.chosen is not None:
             k = path.chosen

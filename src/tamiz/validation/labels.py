@@ -370,6 +370,12 @@ def as_vector(y: Any) -> np.ndarray:
             y = nw.from_native(y, series_only=True).to_numpy()
         from sklearn.utils import column_or_1d
 
+        shape = np.asarray(y).shape
+        if len(shape) == 2 and shape[1] > 1:
+            raise ValueError(
+                f"y should be a 1d array, got an array of shape {shape} instead. For several "
+                "targets wrap a selector in tamiz.filters.MultiTarget."
+            )
         y = column_or_1d(y, warn=True)
     _refuse_non_finite_target(y)
     return y

@@ -33,7 +33,7 @@ from tamiz.discovery.knockoffs.table import (
     part_of,
     same_but_units,
 )
-from tamiz.display import axes, frames
+from tamiz.display import PALETTE, axes, frames
 from tamiz.information.columns import CodedTable, read_columns, safe_units
 from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
@@ -601,7 +601,7 @@ class Knockoffs(Selector):
         ax = axes(ax)
         place, chosen = np.arange(1, len(order) + 1), self.support_[order]
         for mask, colour, label in (
-            (chosen, "tab:blue", "selected"),
+            (chosen, PALETTE[0], "selected"),
             (~chosen, "0.65", "not selected"),
         ):
             if mask.any():

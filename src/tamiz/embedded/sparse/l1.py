@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import order_by
-from tamiz.display import axes, frame_in_notebook, frames
+from tamiz.display import axes, colours, frame_in_notebook, frames
 from tamiz.embedded.sparse.machine import LinearFit, check_samples, one_against_rest
 from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress, interruption
@@ -327,9 +327,9 @@ class L1Path(NamedTuple):
         entered = [j for j in self.order if self.entry[j] < len(self.Cs)]
         for j in entered[top:]:
             ax.plot(self.Cs, self.coefs[:, j], color="0.8", lw=0.8)
-        for j in entered[:top]:
+        for j, colour in zip(entered[:top], colours(len(entered[:top])), strict=True):
             label = f"x{j}" if names is None else str(names[j])
-            ax.plot(self.Cs, self.coefs[:, j], label=label)
+            ax.plot(self.Cs, self.coefs[:, j], color=colour, label=label)
         ax.axhline(0.0, color="0.3", lw=0.8)
         ax.set(xscale="log", xlabel="C", ylabel="weight")
         if entered:

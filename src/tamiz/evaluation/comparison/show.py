@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes, counted, frames, text_table
+from tamiz.display import axes, colours, counted, frames, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -447,7 +447,7 @@ def _colour(found: Comparison, name: str) -> str:
     if name in BASELINES:  # grey, whatever else is drawn
         return "0.45" if name == "random" else "0.1"
     others = [method for method in found.methods if method not in BASELINES]
-    return f"C{others.index(name) % 10}"
+    return colours(len(others))[others.index(name)]
 
 
 def _ticks(sizes: np.ndarray, most: int) -> list[int]:

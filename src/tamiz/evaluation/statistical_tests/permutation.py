@@ -19,7 +19,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch, json_ready
-from tamiz.display import TableResult, axes, between, frames, pvalue_text
+from tamiz.display import PALETTE, TableResult, axes, between, frames, pvalue_text
 from tamiz.evaluation.inference import Interval, clopper_pearson
 from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
@@ -408,7 +408,7 @@ class PermutationTest(TableResult):
         top = 0.8  # the legend stands above the lines
         ax.axvline(middle, ymax=top, color="0.35", ls="--", lw=1, label=f"median {middle:.3f}")
         label = f"labels as they are {self.score:.3f}"
-        ax.axvline(self.score, ymax=top, color="tab:red", lw=2, label=label)
+        ax.axvline(self.score, ymax=top, color=PALETTE[1], lw=2, label=label)
         ax.set(xlabel=self.metric.replace("_", " "), ylabel="shuffles")
         ax.set_title(f"p = {pvalue_text(self.pvalue)} ({between(self.interval, 3)})", size="medium")
         ax.margins(x=0.08)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import axes, frames, html_table
+from tamiz.display import PALETTE, axes, frames, html_table
 from tamiz.evaluation.tuning.grid import is_number, shown
 from tamiz.validation import checked, one_of
 
@@ -494,9 +494,10 @@ def _draw_line(tuning: Tuning, cells: list[Cell], name: str, ax: Any) -> None:
     x = np.array([place[0] for place in order])
     mean = np.array([best[place].error for place in order])
     spread = np.nan_to_num(np.array([best[place].standard_error for place in order]))
-    ax.errorbar(x, mean, yerr=spread, marker="o", ms=4, capsize=3, lw=1.3)
+    ax.errorbar(x, mean, yerr=spread, color=PALETTE[0], marker="o", ms=4, capsize=3, lw=1.3)
     if tuning.best in cells and is_number(tuning.best.params.get(name)):
-        ax.plot(float(tuning.best.params[name]), tuning.best_error, "r*", ms=14, label="chosen")
+        place = float(tuning.best.params[name]), tuning.best_error
+        ax.plot(*place, "*", color=PALETTE[1], ms=14, label="chosen")
         ax.legend(frameon=False)
     if _is_log(x):
         ax.set_xscale("log")
@@ -519,7 +520,7 @@ def _draw_map(tuning: Tuning, cells: list[Cell], names: list[str], kind: str, ax
     if tuning.best in cells:
         chosen = [float(tuning.best.params[name]) for name in names]
         star = [np.log10(v) if log else v for v, log in zip(chosen, logs, strict=True)]
-        ax.plot(*star, "r*", ms=15, mec="white", clip_on=False, zorder=5)
+        ax.plot(*star, "*", color=PALETTE[1], ms=15, mec="white", clip_on=False, zorder=5)
         label = f"{shown({n: tuning.best.params[n] for n in names})}: {tuning.best_error:.4g}"
         ax.set_title(label, fontsize="medium")
     for axis, name, log, ticks in zip((ax.xaxis, ax.yaxis), names, logs, (x, y), strict=True):

@@ -167,9 +167,9 @@ class _Stability:
             y = Symlog(0.0, most, bottom, top, CHANGED)
         x = Linear(0.0, float(len(found.periods)), left, right)
         drawing.y_axis(y, left, right, lang("drift_axis"), lambda v: lang.number(v, 2), 18.0)
-        for level, key in ((CHANGED, "drift_mark_changed"), (ANOTHER, "drift_mark_another")):
+        levels = (CHANGED, "drift_mark_changed"), (ANOTHER, "drift_mark_another")
+        for level, _ in levels:
             drawing.line(left, y(level), right, y(level), "chance")
-            drawing.text(left + 4, y(level) - 4, lang(key), "small note")
         ticks = [float(t) for t in range(len(found.moments))]
         drawing.x_axis(
             x, bottom, lang("drift_start"), lambda v: visible(found.moments[int(v)][0]), ticks
@@ -182,6 +182,8 @@ class _Stability:
             line = tag("path", d=path(points), class_="line")
             series.append(tag("g", line, dots, class_=f"series {style(c).css}", data_s=c))
         drawing.add(*reversed(series))
+        for level, key in levels:  # over the lines that cross it
+            drawing.text(left + 4, y(level) - 4, lang(key), "small note")
         for t in range(len(found.periods)):
             rows = [
                 (style(c).css, self.page.names[self.features[k]], lang.fixed(v, 3), y(v))

@@ -20,6 +20,7 @@ from tamiz.reports.sections.plane import (
     MOST_FITTED,
     codes_of,
     columns_of,
+    looks_bent,
     machine_for,
     some_rows,
 )
@@ -155,6 +156,8 @@ class _Effects:
         said = self.lang("effects_curves")
         if len(self.outputs) == 1 and len(self.features) > 1:
             said += " " + self.lang("effects_lines")
+        if looks_bent(self.page, self.model):
+            said += " " + self.lang("effects_curved")
         if not self.classes:
             return f"{said} {self.lang('effects_target')}"
         if len(self.outputs) == 1:

@@ -70,6 +70,13 @@ def machine_for(page: Page, n_columns: int) -> Any:
     return model
 
 
+def looks_bent(page: Page, model: Any) -> bool:
+    """Whether the judge is linear, and a feature is transformed before it."""
+    drawn_in = getattr(model.named_steps.get("scale"), "drawn_in_", None)
+    linear = page.recommended.judge in _PLANES
+    return linear and drawn_in is not None and bool(np.any(drawn_in))
+
+
 def some_rows(code: np.ndarray, most: int) -> np.ndarray:
     """Rows drawn at random, each class with its part and at least two."""
     rng = np.random.default_rng(0)
@@ -154,8 +161,7 @@ def _pair(page: Page, numeric: list[int]) -> Markup:
     )
     if len(there) < page.data.n_samples:
         finding += " " + lang("plane_drawn", n=lang.count("row", len(there)))
-    drawn_in = getattr(model.named_steps.get("scale"), "drawn_in_", None)
-    if drawn_in is not None and np.any(drawn_in) and page.recommended.judge in _PLANES:
+    if looks_bent(page, model):
         finding += " " + lang("plane_curved")
     if spread:
         finding += " " + lang("plane_spread", names=lang.listed([names[k] for k in spread]))
