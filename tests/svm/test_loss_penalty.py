@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -19,6 +20,8 @@ from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM
 from tamiz.solvers.composite import quadratic
 from tamiz.solvers.composite import solve as newton
 from tamiz.solvers.composite.losses import LogisticLoss
+from tamiz.solvers.composite.problem import Composite, best_shift, dual_point
+from tamiz.solvers.composite.quadratic import curvature_matrix
 from tamiz.svm import SVC, LinearMachine, LinearMachineRegressor
 from tests.calls import interrupted, watched
 
@@ -118,6 +121,43 @@ def test_systems_that_are_too_large_are_solved_by_conjugate_gradients(loss):
     assert calls
     np.testing.assert_allclose(found.coef_, exact.coef_, atol=1e-4)
     assert found.duality_gap_ <= 1e-9 * found.objective_
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_matrix_of_a_step_is_computed_only_where_many_products_would_be_needed(intercept):
+    X, y = drawn("logistic", 2000, 60, seed=4)
+    mixed = X @ np.random.default_rng(5).normal(size=(60, 60))
+    for table, needed in [(X, False), (X * np.geomspace(1, 9, 60), False), (mixed, True)]:
+        one = machine("logistic", "l2", C=0.01, tol=1e-6, fit_intercept=intercept)
+        with watched(newton, "curvature_matrix") as calls:
+            one.fit(table, y)
+        assert bool(calls) == needed
+        assert one.status_ == "converged" and one.duality_gap_ <= 1e-6 * one.objective_
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.02, 0.5, 10.0])
+def test_first_newton_step_of_the_logistic_loss_is_prolonged(C, intercept):
+    X, y = drawn("logistic", 200, 5)
+    c, zero = np.full(200, C), np.zeros(5)
+    problem = Composite(X, y, c, LogisticLoss(), zero, zero + 1.0, intercept)
+    f = np.full(200, best_shift(problem, zero @ X.T))
+    begin = newton.Machine(zero, float(f[0]), f)
+    theta = dual_point(problem, f)
+    h = c * problem.loss.curvature(y, f)
+    G = curvature_matrix(quadratic.Columns(X), h, intercept) + np.eye(5)
+    d, value = np.linalg.solve(G, X.T @ theta), problem.losses(f)
+
+    def cost(size):
+        f = begin.f + size * (X @ d)
+        return problem.losses(f + best_shift(problem, f)) + problem.penalty(size * d)
+
+    reached = newton._along(problem, begin, d, X.T @ theta, h, value, 1e-9)
+    found = problem.losses(reached.f) + problem.penalty(reached.w)
+    np.testing.assert_allclose(reached.f, X @ reached.w + reached.b, atol=1e-12)
+    least = minimize_scalar(cost, bounds=(0.0, 10.0), method="bounded").fun
+    assert least <= found + 1e-9 and found < cost(1.0)
+    assert found - least <= 0.05 * (value - least)
 
 
 @every_loss

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,7 @@ from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, axes, colours, frame_in_notebook, frames
 from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import one_blas_thread
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes, weights_in_use
 from tamiz.svm.loss_penalty import (
     CLASSIFIER_LOSSES,
@@ -331,13 +333,14 @@ class LossAndPenalty(TakesCallbacks, Evidence, BaseEstimator, metaclass=ABCMeta)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._validate_params()
-        samples = self._samples(X, y, sample_weight)
-        check_penalties(float(self.C) * float(samples.weight.max()))
-        table, engine = samples.table(self.fit_intercept), self._engine()
-        with Progress(type(self).__name__, self.verbose) as progress:
-            fits = self._machines(
-                samples, table, engine, float(self.C), self._before(samples, engine), progress
-            )
+        engine = self._engine()
+        # threads that BLAS wakes for a look at the table would spin during the fit
+        with one_blas_thread() if engine.one_thread else nullcontext():
+            samples = self._samples(X, y, sample_weight)
+            check_penalties(float(self.C) * float(samples.weight.max()))
+            table, before = samples.table(self.fit_intercept), self._before(samples, engine)
+            with Progress(type(self).__name__, self.verbose) as progress:
+                fits = self._machines(samples, table, engine, float(self.C), before, progress)
         done = [one for one in fits if one is not None]
         if not done:
             raise KeyboardInterrupt

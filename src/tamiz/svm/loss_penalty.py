@@ -151,6 +151,7 @@ class LossEngine(Protocol):
     """A loss, by who solves it."""
 
     probabilities: bool
+    one_thread: bool  # whether its solver limits BLAS to one, which then looks at the table, too
 
     def solve(
         self,
@@ -174,6 +175,8 @@ class LossEngine(Protocol):
 
 class SmoothEngine:
     """A loss with a slope everywhere: Newton steps (:mod:`tamiz.solvers.composite`)."""
+
+    one_thread = True
 
     def __init__(self, loss: Loss, probabilities: bool = False):
         self.loss = loss
@@ -233,6 +236,8 @@ class SmoothEngine:
 class SquaredHingeEngine(SmoothEngine):
     """The squared hinge: without an ℓ1 penalty, small tables have Newton steps of their own."""
 
+    one_thread = False
+
     def __init__(self) -> None:
         super().__init__(SquaredHingeLoss())
 
@@ -275,7 +280,7 @@ class SquaredHingeEngine(SmoothEngine):
 class HingeEngine:
     """The hinge: a linear program under the ℓ1 penalty, else an interior point or dual descent."""
 
-    probabilities = False
+    probabilities, one_thread = False, False
 
     def solve(
         self,

@@ -90,6 +90,8 @@ class Columns:
         if sparse.issparse(table):
             squared = type(table)((table.data**2, table.indices, table.indptr), table.shape)
             return np.asarray(squared.T @ h)
+        if h.min() == h.max():
+            return h[0] * np.einsum("ij,ij->j", table, table)
         return np.einsum("ij,i,ij->j", table, h, table, optimize=False)
 
 

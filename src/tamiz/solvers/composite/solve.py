@@ -9,8 +9,9 @@ search along the line to its minimum.
 
 **Without one** a Newton step is a linear system, in as many unknowns as there are features or
 samples, whichever is less: with more features than samples only inner products matter, and n
-coordinates represent them all. Where the system is too large, conjugate gradients solve it with
-products of the table and vectors only, and only as far as the step is worth [2]_.
+coordinates represent them all. Where the system is too large, or its matrix costs more than the
+step, conjugate gradients solve it with products of the table and vectors only, and only as far as
+the step is worth [2]_. The step then goes as far as the objective falls.
 
 References
 ----------
@@ -55,6 +56,7 @@ _FIRST = 20  # features of the first working set, at least
 _MOST_FIRST = 60
 _NEAR = 0.1  # fraction of the certificate over all to which a working set is solved
 _HALVINGS = 40
+_CORRECTED = 3  # how often the length of a Newton step is corrected
 _ROUNDING = 1e-14
 _STEPS = 40  # Newton steps on one working set
 #: Multiplications of one Newton system beyond which conjugate gradients take its place.
@@ -63,9 +65,10 @@ _LARGEST_ROTATION = 3000
 _CONJUGATE = 250  # products of one step
 #: Times the root of the tolerance: residual at which conjugate gradients end, if one step does.
 _FOLLOWED = 0.25
-#: With the factor of an earlier matrix: the residual to reach, the products after which a new
+#: Conjugate gradients in place of a matrix: the residual to reach, the products after which a new
 #: matrix is better, and how many products a matrix has to cost at least.
 _PRECONDITIONED, _TIRED, _DEAR = 0.1, 10, 30.0
+_CALL = 1e5  # multiplications that take as long as the calls around a product
 _BALANCE = 1e-2  # of the tolerance: sum of the pulls, as a fraction of them
 
 
@@ -120,7 +123,7 @@ def minimise(
     progress = progress or Progress("linear machine")
     p = problem.X.shape[1]
     w, b = (np.zeros(p), 0.0) if start is None else (start[0].copy(), float(start[1]))
-    machine = _with_best_intercept(problem, Machine(w, b, values(problem.X, w) + b))
+    machine = _with_best_intercept(problem, Machine(w, b, values(problem.X, w) + b), tol)
     search = _search_columns if problem.lam.any() else _search_all
     # many small products and factorisations; a step beyond float64 gains nothing, and is halved
     with (
@@ -130,8 +133,9 @@ def minimise(
         return search(problem, machine, tol, max_iter, progress)
 
 
-def _with_best_intercept(problem: Composite, machine: Machine) -> Machine:
-    shift = best_shift(problem, machine.f)
+def _with_best_intercept(problem: Composite, machine: Machine, tol: float) -> Machine:
+    """The machine with its best intercept, as nearly as a certificate within ``tol`` asks for."""
+    shift = best_shift(problem, machine.f, min(max(1e-15, _BALANCE * tol), 1e-6))
     return machine._replace(b=machine.b + shift, f=machine.f + shift)
 
 
@@ -257,7 +261,10 @@ def _along(
     value: float,
     tol: float,
 ) -> Machine | None:
-    """The first of 1, 1/2, 1/4, ... along a step that lowers the objective enough, or None."""
+    """The best multiple of a step, halved until it lowers the objective enough, or None.
+
+    Thresholds and squared losses have their minimum at the step itself.
+    """
     df = values(part.X, d)
     total = float(h.sum())
     db = -float(h @ df) / total if total > 0 and part.intercept else 0.0
@@ -266,18 +273,40 @@ def _along(
     if not promised < _ROUNDING * value:
         return None
     promised = min(promised, 0.0)
-    size = 1.0
+    size = whole = 1.0
+    if not (part.loss.quadratic or part.lam.any()):
+        whole, shift = _best_multiple(part, machine, d, df)
+        size, db, df = whole, db + shift / whole, df + shift / whole
     for _ in range(_HALVINGS):
         trial = Machine(machine.w + size * d, machine.b + size * db, machine.f + size * df)
-        shift = best_shift(part, trial.f, min(max(1e-15, _BALANCE * tol), 1e-6))
-        trial = trial._replace(b=trial.b + shift, f=trial.f + shift)
+        trial = _with_best_intercept(part, trial, tol)
         # near the end the steps gain less than rounding shows, and still mend the dual point
-        rounding = _ROUNDING * value if size == 1.0 else 0.0
+        rounding = _ROUNDING * value if size == whole else 0.0
         reached = part.losses(trial.f) + part.penalty(trial.w)
         if reached <= value + 1e-4 * size * promised + rounding:
             return trial
         size *= 0.5
     return None
+
+
+def _best_multiple(
+    part: Composite, machine: Machine, d: np.ndarray, df: np.ndarray
+) -> tuple[float, float]:
+    """The multiple of a step, and a change of the intercept, after which the objective is least.
+
+    Nearly: by a Newton step in these two numbers, which needs no product with the table.
+    """
+    f = machine.f + df
+    u, h = part.c * part.loss.pull(part.y, f), part.c * part.loss.curvature(part.y, f)
+    hd, total = h * df, float(h.sum())
+    slope = float(u @ df) - float((part.mu * (machine.w + d)) @ d)
+    curved = float(hd @ df) + float((part.mu * d) @ d)
+    excess, both = (float(u.sum()), float(hd.sum())) if part.intercept else (0.0, 0.0)
+    room = curved * total - both * both
+    size = 1.0 + (slope * total - excess * both) / room if room > 0.0 else 0.0
+    if not 0.0 < size < np.inf:
+        return 1.0, 0.0
+    return size, (excess * curved - slope * both) / room
 
 
 # ----------------------------------------------------------------------------- without thresholds
@@ -333,12 +362,15 @@ def _system_step(
 ) -> np.ndarray:
     """The Newton step, by its linear system.
 
-    Where the matrix costs as much as many products, that of an earlier step is good enough to
-    precondition conjugate gradients.
+    Where the matrix costs as much as many products, conjugate gradients come first: they begin
+    with the diagonal alone, and once they take many products, with the matrix of that step.
     """
-    right = g - problem.mu * machine.w
-    if "factor" in kept:
-        factor = kept["factor"]
+    right, dear = g - problem.mu * machine.w, _is_dear(columns)
+    if "inverse" not in kept:
+        first = dear and not problem.loss.quadratic
+        kept["inverse"] = _inverse_diagonal(problem, columns, h) if first else None
+    inverse = kept["inverse"]
+    if inverse is not None:
         count = 0
 
         def times(v: np.ndarray) -> np.ndarray:
@@ -346,21 +378,35 @@ def _system_step(
             count += 1
             return _curved(problem, columns, h, v)
 
-        step = conjugate_gradients(
-            times, right, lambda r: lapack.dpotrs(factor, r, lower=1)[0], _PRECONDITIONED, _TIRED
-        )
+        step = conjugate_gradients(times, right, inverse, _PRECONDITIONED, _TIRED)
         if count >= _TIRED:
-            del kept["factor"]
+            kept["inverse"] = None
         return step
     G = curvature_matrix(columns, h, problem.intercept)
     G[np.diag_indices_from(G)] += problem.mu
-    if problem.loss.quadratic or columns.pairs() >= _DEAR * columns.entries():
+    if problem.loss.quadratic or dear:
         factor, info = lapack.dpotrf(G, lower=1)
         if info == 0:
-            kept["factor"] = factor
+            kept["inverse"] = lambda r: lapack.dpotrs(factor, r, lower=1)[0]
             return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
     found = solve_positive(G, right)
     return np.zeros(len(g)) if found is None else found
+
+
+def _is_dear(columns: Columns) -> bool:
+    """Whether the matrix of a Newton step costs as much as many products with vectors."""
+    return columns.pairs() >= _DEAR * (columns.entries() + _CALL)
+
+
+def _inverse_diagonal(
+    problem: Composite, columns: Columns, h: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Division by the diagonal of the matrix of a Newton step."""
+    total = max(float(h.sum()), 1e-300)
+    sums = np.asarray(columns.table.T @ h) if problem.intercept else np.zeros(len(problem.mu))
+    squares = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + problem.mu
+    scale = np.where(squares > 0, squares, 1.0)
+    return lambda r: r / scale
 
 
 def _curved(problem: Composite, columns: Columns, h: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -417,16 +463,12 @@ def _conjugate_step(
     kept: dict[str, Any],
 ) -> np.ndarray:
     """The Newton step by conjugate gradients, as far as it is worth."""
-    table, mu = columns.table, problem.mu
-    if "squares" not in kept or not problem.loss.quadratic:
-        total = max(float(h.sum()), 1e-300)
-        sums = np.asarray(table.T @ h) if problem.intercept else np.zeros(len(g))
-        kept["squares"] = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + mu
-    scale = np.where(kept["squares"] > 0, kept["squares"], 1.0)
+    if "inverse" not in kept or not problem.loss.quadratic:
+        kept["inverse"] = _inverse_diagonal(problem, columns, h)
     return conjugate_gradients(
         lambda v: _curved(problem, columns, h, v),
-        g - mu * machine.w,
-        lambda r: r / scale,
+        g - problem.mu * machine.w,
+        kept["inverse"],
         kept["accuracy"] if problem.loss.quadratic else 0.1,
         _CONJUGATE,
     )
@@ -480,7 +522,7 @@ def _rotated(
     ones = np.ones(len(sizes))
     part = problem._replace(X=table, lam=np.zeros(len(ones)), mu=ones)
     begin = vectors.T @ (scaled @ (root * machine.w)) / sizes
-    start = _with_best_intercept(part, Machine(begin, machine.b, table @ begin + machine.b))
+    start = _with_best_intercept(part, Machine(begin, machine.b, table @ begin + machine.b), tol)
     if len(ones) == 0:
         return certify(problem, np.zeros(X.shape[1]), start.b, start.f, 0, "converged")
     found = _search_all(part, start, tol, max_iter, progress)
