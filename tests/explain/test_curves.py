@@ -249,6 +249,32 @@ def test_interactions_follow_their_features_when_columns_change_places(data):
         assert there[tuple(pair)] == pytest.approx(strength, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.parametrize("model", [SVC(gamma=0.3), DecisionTreeRegressor(max_depth=4)])
+def test_a_category_acts_together_as_one_feature(model):
+    """A number turns its sign with the category, and the strength is that of loops over rows."""
+    rng = np.random.default_rng(0)
+    code, number = rng.integers(0, 3, 90), rng.normal(size=(90, 2))
+    X = np.column_stack([number[:, 0], code == 0, number[:, 1], code == 1, code == 2]).astype(float)
+    model.fit(X, (number[:, 0] * np.where(code == 1, -1.0, 1.0) > 0).astype(int))
+    found = interaction_strength(model, X, feature_groups={"town": [1, 3, 4]}, random_state=0)
+    assert found.feature_names == ["x0", "town", "x2"] and len(found.pairs) == 3
+    assert found.names[0] == ("x0", "town")
+    value = model.decision_function if hasattr(model, "classes_") else model.predict
+
+    def centred(columns):
+        means = []
+        for row in X:
+            table = X.copy()
+            table[:, columns] = row[columns]
+            means.append(value(table).mean())
+        return np.array(means) - np.mean(means)
+
+    alone, both = centred([0]) + centred([1, 3, 4]), centred([0, 1, 3, 4])
+    assert found.strength[0] == pytest.approx(np.sqrt(np.mean((both - alone) ** 2)), rel=1e-9)
+    named = interaction_strength(model, X, ["town", "x0"], feature_groups={"town": [1, 3, 4]})
+    assert named.strength == pytest.approx(found.strength[:1])
+
+
 def test_several_classes_and_repeated_values(data):
     X, y = load_iris(return_X_y=True)
     model = SVC().fit(X, y)

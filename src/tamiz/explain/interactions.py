@@ -30,7 +30,12 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.display import PALETTE, TableResult, axes, frames, number
 from tamiz.explain.curves import some_rows
 from tamiz.explain.decisions import Decisions, decisions_of
-from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
+from tamiz.explain.model import (
+    feature_names,
+    named_units,
+    numbers_of,
+    refuse_without_features,
+)
 from tamiz.runtime.progress import Progress
 from tamiz.validation import TOO_LARGE, check_features, checked, estimator_with, integer_from
 
@@ -49,7 +54,7 @@ class Interactions(TableResult):
     Attributes
     ----------
     pairs : array of shape (n_pairs, 2)
-        Positions of the features.
+        Positions of the features in ``feature_names``.
     strength : array of shape (n_pairs,)
         Standard deviation, over the rows, of what the two do together beyond the sum of what each
         does alone; in the units of the decision value.
@@ -60,7 +65,7 @@ class Interactions(TableResult):
     n_rows : int
         Rows that the means are taken over.
     feature_names : list of str
-        Names of all features.
+        Names of all features; a group is one.
     """
 
     pairs: np.ndarray
@@ -125,6 +130,7 @@ def interaction_strength(
     X: Any,
     features: Any = None,
     *,
+    feature_groups: Any = None,
     top_features: int = 10,
     n_rows: int = 100,
     random_state: Any = None,
@@ -141,9 +147,13 @@ def interaction_strength(
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows that means are taken over.
     features : list of int or str, optional
-        All pairs of these are looked at. By default those of the ``top_features`` features whose
+        All pairs of these are looked at, a group being one feature with its own name or
+        that of their first column. By default those of the ``top_features`` features whose
         values, shuffled, change the value of the model most; features that act together only are
         among them.
+    feature_groups : list of lists or dict of lists, optional
+        Columns that are one feature, such as the indicators of a category, as in
+        :func:`shapley_values`.
     top_features : int, default=10
         How many features, if they are not listed.
     n_rows : int, default=100
@@ -184,19 +194,19 @@ def interaction_strength(
     refuse_without_features(model)
     rng = check_random_state(random_state)
     whole = numbers_of(model, X, "X", "interaction_strength")
-    names = feature_names(model, X, whole.shape[1])
+    units, names = named_units(feature_groups, feature_names(model, X, whole.shape[1]))
     table = some_rows(whole, n_rows, rng)
     with np.errstate(over="ignore", invalid="ignore"):
         decisions = decisions_of(model, table, X)
     ignored = np.errstate(over="ignore", invalid="ignore")
     with Progress("interactions", verbose) as progress, ignored:
         if features is None:
-            wanted = _most_active(decisions, top_features, rng)
+            wanted = _most_active(decisions, units.members, top_features, rng)
         else:
             wanted = check_features(features, "features", len(names), names)
         if len(wanted) < 2:
             raise ValueError("Interactions need at least two features.")
-        strength, part, pairs = _pairs_of(decisions, wanted, progress)
+        strength, part, pairs = _pairs_of(decisions, units.members, wanted, progress)
     if not (np.isfinite(strength).all() and np.isfinite(part).all()):
         raise ValueError(TOO_LARGE)
     order = np.argsort(-strength, kind="stable")
@@ -205,27 +215,28 @@ def interaction_strength(
     )
 
 
-def _most_active(decisions: Decisions, most: int, rng: Any) -> np.ndarray:
+def _most_active(
+    decisions: Decisions, members: list[np.ndarray], most: int, rng: Any
+) -> np.ndarray:
     """Features whose shuffled values change the value most, ascending; alone or with others."""
-    n, p = decisions.X.shape
     plain = decisions.plain()
-    change = np.zeros(p)
-    for j in range(p):
+    change = np.zeros(len(members))
+    for j, columns in enumerate(members):
         for _ in range(_SHUFFLES):
-            values = decisions.X[rng.permutation(n), j][:, None]
-            change[j] += np.square(decisions.replaced(np.array([j]), values) - plain).sum()
+            values = decisions.X[np.ix_(rng.permutation(len(plain)), columns)]
+            change[j] += np.square(decisions.replaced(columns, values) - plain).sum()
     return np.sort(np.argsort(-change, kind="stable")[:most])
 
 
 def _pairs_of(
-    decisions: Decisions, wanted: np.ndarray, progress: Progress
+    decisions: Decisions, members: list[np.ndarray], wanted: np.ndarray, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X = decisions.X
-    alone = {j: _centred(decisions, np.array([j])) for j in wanted.tolist()}
+    alone = {j: _centred(decisions, members[j]) for j in wanted.tolist()}
     pairs = np.array(list(combinations(wanted.tolist(), 2)))
     excess, joint = np.zeros(len(pairs)), np.zeros(len(pairs))
     for at, (j, k) in enumerate(pairs.tolist()):
-        both = _centred(decisions, np.array([j, k]))
+        both = _centred(decisions, np.concatenate([members[j], members[k]]))
         excess[at] = np.square(both - alone[j] - alone[k]).sum()
         joint[at] = np.square(both).sum()
         progress.update(f"{at + 1} of {len(pairs)} pairs")

@@ -18,7 +18,14 @@ from tamiz.kernels.shapley import has_exact_values
 from tamiz.pictures import without_name_warnings
 from tamiz.search.judges import names_columns
 from tamiz.svm.kernel_machine import KernelExpansion
-from tamiz.validation import as_samples, is_frame, names_for, require_samples
+from tamiz.validation import (
+    Units,
+    as_samples,
+    check_units,
+    is_frame,
+    names_for,
+    require_samples,
+)
 
 # ---------------------------------------------------------------------------- what is given
 
@@ -74,6 +81,13 @@ class Front(NamedTuple):
     X: np.ndarray
     background: np.ndarray
     source: np.ndarray  # the original column of each
+
+
+def named_units(feature_groups: Any, names: list[str]) -> tuple[Units, list[str]]:
+    """What is explained as one feature, and the names; a group may have one of its own."""
+    units = check_units(feature_groups, None, len(names), names)
+    given = {int(columns.min()): name for name, columns in (units.named or {}).items()}
+    return units, [given.get(int(one[0]), names[int(one[0])]) for one in units.members]
 
 
 def columns_of_the_machine(model: Any, X: np.ndarray, Z: np.ndarray) -> Front | None:

@@ -42,6 +42,7 @@ from tamiz.explain.model import (
     feature_names,
     function_of,
     limit_of,
+    named_units,
     numbers_of,
     refuse_without_features,
     terms_of,
@@ -58,8 +59,6 @@ from tamiz.pictures import without_name_warnings
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
     TOO_LARGE,
-    Units,
-    check_units,
     checked,
     estimator_with,
     integer_from,
@@ -163,8 +162,7 @@ def shapley_values(
     rng = check_random_state(random_state)
     table = numbers_of(model, X, "X", "shapley_values")
     given = _background(model, table, background, value, rng)
-    names = feature_names(model, X, table.shape[1])
-    units, names = _units(feature_groups, names)
+    units, names = named_units(feature_groups, feature_names(model, X, table.shape[1]))
     front = columns_of_the_machine(model, table, given)
     terms = None if front is None else terms_of(front)
     with Progress("Shapley values", verbose) as progress, without_name_warnings():
@@ -217,13 +215,6 @@ def _background(model: Any, table: np.ndarray, background: Any, value: str, rng:
     if value == "interventional" and len(table) > MOST_BACKGROUND:
         return np.asarray(table[rng.choice(len(table), MOST_BACKGROUND, replace=False)])
     return table
-
-
-def _units(feature_groups: Any, names: list[str]) -> tuple[Units, list[str]]:
-    """What is explained as one feature, and the names."""
-    units = check_units(feature_groups, None, len(names), names)
-    given = {int(columns.min()): name for name, columns in (units.named or {}).items()}
-    return units, [given.get(int(one[0]), names[int(one[0])]) for one in units.members]
 
 
 def _summed(values: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
