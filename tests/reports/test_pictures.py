@@ -18,6 +18,7 @@ from tamiz.reports.charts.scales import Linear, Log, Symlog, scale_of
 from tamiz.reports.language import LANGUAGES
 from tamiz.reports.page import Page
 from tamiz.reports.sections.errors import learning_finding
+from tamiz.reports.sections.plane import machine_for
 from tamiz.reports.sections.redundancy import correlations
 from tests.reports.studies import full_study, make_study, other_study, small_table
 from tests.reports.tree import Node, read
@@ -404,7 +405,8 @@ def test_effects_show_the_judge_that_is_recommended():
     for panel in curves:
         (heading,) = panel.all("h3")
         assert heading.text in best.features
-        assert panel.of_class("median") and panel.of_class("single")
+        parts = ["mark"] if heading.text == "colour" else ["median", "single"]
+        assert all(panel.of_class(part) for part in parts)
 
 
 @pytest.mark.parametrize("lang", sorted(LANGUAGES))
@@ -444,14 +446,15 @@ def with_a_category():
 
 
 @pytest.mark.parametrize("lang", sorted(LANGUAGES))
-def test_effects_say_what_is_left_out_and_what_was_filled(lang):
+def test_effects_explain_a_category_and_say_what_was_filled(lang):
     study = with_a_category()
-    text = read(render(study, lang)).one("effects").text
-    words = LANGUAGES[lang]
-    assert words("effects_coded", names=words.listed(["colour"])) in text
-    assert ("2 of the 3 recommended features" if lang == "en" else "2 de las 3 car") in text
-    assert ("another machine than" if lang == "en" else "otra máquina que") in text
-    assert words.words["effects_finding"].rpartition("{part}")[2] not in text
+    part = read(render(study, lang)).one("effects")
+    text, words = part.text, LANGUAGES[lang]
+    names = [node.text for node in part.of_class("wide")[0].of_class("name")]
+    assert sorted(names) == ["colour", "mean area", "mean texture"]
+    assert words("effects_dots") in text
+    assert ("another machine than" if lang == "en" else "otra máquina que") not in text
+    assert words.words["effects_finding"].rpartition("{part}")[2] in text
     column = study.dataset.X[:, study.dataset.feature_names.index("mean area")]
     filled = {
         "name": "mean area",
@@ -495,11 +498,118 @@ def test_effects_of_all_recommended_features_are_of_the_recommended_machine():
     quick = {"sizes": [3], "cv": 3, "repeats": 1, "fdr": None}
     text = read(render(make_study(table, ["fisher"], ["linear"], **quick))).one("effects").text
     assert "of what all features add" in text and "another machine" not in text
-    assert "Missing values" not in text and "Left out" not in text
+    assert "Missing values" not in text and "A category has a dot" not in text
     alone = read(render(other_study("one numeric feature"))).one("effects").text
     assert "adds most" not in alone and "100%" not in alone and "Missing values" in alone
 
 
-def test_a_table_without_numbers_has_no_effects():
-    tree = read(render(other_study("one category")))
-    assert "effects" not in [node.attributes["id"] for node in tree.all("section")]
+def explained(study, lang="en"):
+    """What the bars of the section say of each feature, in their order."""
+    part = read(render(study, lang)).one("effects")
+    return part, {heading: rows[0][2] for *_, heading, rows in stops(part.of_class("wide")[0])}
+
+
+def fitted_to_all(study):
+    """The recommended judge on the recommended features, their table, and the columns of each."""
+    page = Page(study, LANGUAGES["en"])
+    encoded = study.dataset.keep(study.recommended.features).encode("onehot")
+    owners = [name.partition("=")[0] for name in encoded.feature_names]
+    groups = {f: [k for k, o in enumerate(owners) if o == f] for f in study.recommended.features}
+    code = np.unique(study.dataset.y, return_inverse=True)[1]
+    machine = machine_for(page, len(owners)).fit(encoded.X, code)
+    return machine, encoded.X, groups
+
+
+@pytest.mark.parametrize("judge", ["linear", "forest"])
+def test_effects_are_shapley_values_of_all_recommended_features(judge):
+    from tamiz.data import load
+    from tamiz.explain import shapley_values
+
+    quick = {"sizes": [12], "cv": 3, "repeats": 1, "fdr": None}
+    quick |= {"scoring": "balanced_accuracy", "class_weight": "balanced"}
+    study = make_study(load("german_credit"), ["fisher"], [judge], **quick)
+    machine, X, groups = fitted_to_all(study)
+    mixed = np.random.default_rng(0).permutation(len(X))
+    some = X[mixed[: 150 if judge == "linear" else 40]]
+    found = shapley_values(
+        machine, some, X[mixed[-40:]], feature_groups=groups, n_permutations=20, random_state=0
+    )
+    expected = dict(zip(found.feature_names, found.importances.tolist(), strict=True))
+    for lang, words in LANGUAGES.items():
+        part, said = explained(study, lang)
+        assert list(said) == sorted(expected, key=lambda name: -expected[name])
+        assert len(said) == 12 and set(said) == set(study.recommended.features)
+        assert said == {name: words.number(expected[name], 3) for name in said}
+        assert not re.search(r"\b(nan|None|inf)\b|[{}]|\[\[", part.text)
+
+
+@lru_cache
+def decided_by_a_category(judge):
+    """The town decides, but for nine rows; no town is a value, too; two numbers do nothing."""
+    import pandas as pd
+
+    from tamiz.data import load
+
+    rng = np.random.default_rng(0)
+    towns = np.array([*"abcdefghi", None], dtype=object)
+    town = rng.choice(10, p=np.arange(14, 4, -1) / 95, size=300)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", "z"])
+    frame["town"] = towns[town]
+    decided = np.isin(town, [1, 4, 7, 9])
+    decided[:9] = ~decided[:9]
+    frame["target"] = np.where(decided, "yes", "no")
+    data = load(frame, target="target")
+    return make_study(data, ["fisher"], [judge], sizes=[3], cv=3, repeats=1, fdr=None)
+
+
+@pytest.mark.parametrize("judge", ["linear", "rbf", "tree"])
+def test_a_category_that_decides_the_class_comes_first(judge):
+    study = decided_by_a_category(judge)
+    part, said = explained(study)
+    assert next(iter(said)) == "town" and set(said) == {"town", "x", "z"}
+    assert part.of_class("panel")[0].all("h3")[0].text == "town"
+
+
+@pytest.mark.parametrize("judge", ["linear", "rbf", "tree"])
+def test_dots_of_a_category_are_means_with_all_rows_at_that_value(judge):
+    study = decided_by_a_category(judge)
+    machine, X, groups = fitted_to_all(study)
+    some = X[np.random.default_rng(0).permutation(len(X))[: 40 if judge == "tree" else 150]]
+    levels = [*study.dataset.levels["town"], "no value"]
+    codes = study.dataset.X[:, study.dataset.feature_names.index("town")]
+    codes = np.where(np.isnan(codes), len(levels) - 1, codes).astype(int)
+    usual = np.argsort(-np.bincount(codes), kind="stable")[:8]
+    expected = {}
+    for c in usual:
+        rows = some.copy()
+        rows[:, groups["town"]] = np.eye(len(levels))[c]
+        value = (
+            machine.predict_proba(rows)[:, 1]
+            if judge == "tree"
+            else machine.decision_function(rows)
+        ).mean()
+        expected[f"town = {levels[c]}"] = LANGUAGES["en"].number(float(value), 3)
+    panel = read(render(study)).one("effects").of_class("panel")[0]
+    (chart,) = panel.of_class("chart")
+    assert {heading: rows[0][2] for *_, heading, rows in stops(chart)} == expected
+    assert len(panel.of_class("mark")) == 8 and "not drawn: 2" in panel.text
+
+
+def test_effects_of_many_features_are_of_the_first_ones():
+    import pandas as pd
+
+    from tamiz.data import load
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90, 33)), columns=[f"x{j}" for j in range(33)])
+    frame["target"] = np.where(frame["x0"] + frame["x1"] > 0, "yes", "no")
+    data = load(frame, target="target")
+    study = make_study(data, ["fisher"], ["linear"], sizes=[33], cv=3, repeats=1, fdr=None)
+    text = read(render(study)).one("effects").text
+    assert "the first 30 of the 33 recommended features" in text and "another machine" in text
+
+
+def test_effects_of_one_category_alone():
+    part, said = explained(other_study("one category"))
+    assert list(said) == ["colour"] and len(part.of_class("panel")) == 1
+    assert "Thin lines" not in part.text and "adds most" not in part.text

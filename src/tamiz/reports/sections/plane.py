@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from tamiz.data.dataset import columns_of as indicator_columns
 from tamiz.evaluation.judges import resolved
 from tamiz.evaluation.study.answers import usual_candidate
 from tamiz.reports.charts.columns import (
@@ -87,6 +88,14 @@ def some_rows(code: np.ndarray, most: int) -> np.ndarray:
         members = rng.permutation(np.flatnonzero(code == label))
         kept.append(members[: max(2, round(most * len(members) / len(code)))])
     return np.sort(np.concatenate(kept))
+
+
+def table_of(page: Page, features: list[int]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Features as the judge takes them, categories as indicators, and the columns of each."""
+    data = page.data.keep([page.whole.place(j) for j in features])
+    X = data.encode("onehot").X
+    dense = X.toarray() if sparse.issparse(X) else X
+    return np.asarray(dense, dtype=np.float64), indicator_columns(data)
 
 
 def columns_of(page: Page, features: list[int]) -> np.ndarray:
@@ -271,8 +280,7 @@ def _levels(page: Page, j: int) -> Markup:
     lang, code, groups = page.lang, codes_of(page), groups_of(page)
     name = page.whole.feature_names[j]
     codes = np.asarray(page.column(j), dtype=np.float64)
-    X = page.data.keep([name]).encode("onehot").X
-    X = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
+    X, _ = table_of(page, [j])
     model = machine_for(page, X.shape[1]).fit(X, code)
     predicted = model.predict(X)
     wrong = float(np.mean(predicted != code))
