@@ -282,8 +282,8 @@ def test_groups_of_single_rows_are_warned_of(alone, said):
     rows = np.r_[np.arange(alone), np.full(N - alone, alone)] / 8
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [one for one in load(frame(g=rows), "y", groups="g").warnings]
-    found = [one for one in found if one.code == "single_rows"]
+        data = load(frame(g=rows), "y", groups="g")
+    found = [one for one in data.warnings if one.code == "single_rows"]
     assert len(found) == said
     assert all(f"By 'g' nearly no rows belong together: {alone} of 60" in one.text for one in found)
 

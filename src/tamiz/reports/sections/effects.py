@@ -226,8 +226,7 @@ class _Effects:
         return [int(j) for j in self.order[:MOST_CURVES]]
 
     def _is_coded(self, j: int) -> bool:
-        """Whether a feature is a category, and so has indicators."""
-        return self.page.whole.feature_names[self.features[j]] in self.page.data.levels
+        return self.page.is_coded(self.features[j])
 
     def _curves(self) -> list[Markup]:
         numbers = [j for j in self._first if not self._is_coded(j)]
