@@ -69,12 +69,13 @@ def test_values_of_features_left_out_equal_all_subsets(kernel):
         np.testing.assert_allclose(found.values[i, :, 0], wanted, rtol=1e-10, atol=1e-11)
 
 
-def test_kernel_mean_equals_all_subsets():
-    X, vectors, coef, Z = made_up(6, machines=1, background=7)
+@pytest.mark.parametrize("p", [6, 12])
+def test_kernel_mean_equals_all_subsets(p):
+    X, vectors, coef, Z = made_up(p, n=18 // p, machines=1, background=7)
     Z = np.round(Z)  # so that some values are equal
     found = expansion_shapley(RADIAL, X, vectors, coef, KernelMean(Z))
     absent = np.array(
-        [[np.mean(np.exp(-0.3 * (Z[:, j] - s[j]) ** 2)) for s in vectors] for j in range(6)]
+        [[np.mean(np.exp(-0.3 * (Z[:, j] - s[j]) ** 2)) for s in vectors] for j in range(p)]
     )
     for i, x in enumerate(X):
         wanted = naive.by_factors(x, vectors, coef[0], 0.3, absent)
@@ -96,6 +97,9 @@ def test_twelve_features_equal_all_subsets(kernel):
     X, vectors, coef, Z = made_up(12, n=1, m=3, machines=1, background=2)
     found = expansion_shapley(kernel, X, vectors, coef, Interventional(Z))
     wanted = naive.interventional(expansion(kernel, vectors, coef[0]), X[0], Z)
+    np.testing.assert_allclose(found.values[0, :, 0], wanted, rtol=1e-9, atol=1e-12)
+    found = expansion_shapley(kernel, X, vectors, coef, LeftOut(Z))
+    wanted = naive.left_out(kernel, X[0], vectors, coef[0])
     np.testing.assert_allclose(found.values[0, :, 0], wanted, rtol=1e-9, atol=1e-12)
 
 
