@@ -195,7 +195,7 @@ def test_all_pictures_have_the_same_colours(data):
         halves.plot_path(),
         LinearMachine(penalty="l1").path(X, y, n_values=5).plot(),
         l1_svm_path(X, y, n_values=5).plot(),
-        np.ravel(report_card(y, (scores > 0).astype(int), scores=scores).plot())[0],
+        *np.ravel(report_card(y, (scores > 0).astype(int), scores=scores).plot()),
         *(one.plot() for one in some_results()[:4]),
     ]
     known = {one.lower() for one in (*PALETTE, INK, LINE)}

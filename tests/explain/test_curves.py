@@ -269,8 +269,14 @@ def test_a_category_acts_together_as_one_feature(model):
             means.append(value(table).mean())
         return np.array(means) - np.mean(means)
 
-    alone, both = centred([0]) + centred([1, 3, 4]), centred([0, 1, 3, 4])
-    assert found.strength[0] == pytest.approx(np.sqrt(np.mean((both - alone) ** 2)), rel=1e-9)
+    columns = {"x0": [0], "town": [1, 3, 4], "x2": [2]}
+    for (one, other), strength in zip(found.names, found.strength, strict=True):
+        alone = centred(columns[one]) + centred(columns[other])
+        both = centred(columns[one] + columns[other])
+        wanted = np.sqrt(np.mean((both - alone) ** 2))
+        assert strength == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    seldom = interaction_strength(model, X, feature_groups={"town": [1, 3, 4]}, top_features=2)
+    assert seldom.names == [("x0", "town")]
     named = interaction_strength(model, X, ["town", "x0"], feature_groups={"town": [1, 3, 4]})
     assert named.strength == pytest.approx(found.strength[:1])
 

@@ -135,6 +135,14 @@ def test_matrix_of_a_step_is_computed_only_where_many_products_would_be_needed(i
         assert one.status_ == "converged" and one.duality_gap_ <= 1e-6 * one.objective_
 
 
+@pytest.mark.parametrize("table", [np.asarray, sparse.csc_matrix])
+@pytest.mark.parametrize("h", [np.full(7, 0.3), np.arange(7.0)], ids=["equal", "other"])
+def test_weighted_squares_of_the_features(h, table):
+    X = np.random.default_rng(0).normal(size=(7, 3))
+    found = quadratic.Columns(table(X)).squares(h)
+    np.testing.assert_allclose(found, (h[:, None] * X**2).sum(axis=0), rtol=1e-14)
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("C", [0.02, 0.5, 10.0])
 def test_first_newton_step_of_the_logistic_loss_is_prolonged(C, intercept):

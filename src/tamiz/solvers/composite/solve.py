@@ -275,8 +275,7 @@ def _along(
     promised = min(promised, 0.0)
     size = whole = 1.0
     if not (part.loss.quadratic or part.lam.any()):
-        whole, shift = _best_multiple(part, machine, d, df)
-        size, db, df = whole, db + shift / whole, df + shift / whole
+        size = whole = _best_multiple(part, machine, d, df)
     for _ in range(_HALVINGS):
         trial = Machine(machine.w + size * d, machine.b + size * db, machine.f + size * df)
         trial = _with_best_intercept(part, trial, tol)
@@ -289,10 +288,8 @@ def _along(
     return None
 
 
-def _best_multiple(
-    part: Composite, machine: Machine, d: np.ndarray, df: np.ndarray
-) -> tuple[float, float]:
-    """The multiple of a step, and a change of the intercept, after which the objective is least.
+def _best_multiple(part: Composite, machine: Machine, d: np.ndarray, df: np.ndarray) -> float:
+    """The multiple of a step after which the objective is least, with its best intercept.
 
     Nearly: by a Newton step in these two numbers, which needs no product with the table.
     """
@@ -304,9 +301,7 @@ def _best_multiple(
     excess, both = (float(u.sum()), float(hd.sum())) if part.intercept else (0.0, 0.0)
     room = curved * total - both * both
     size = 1.0 + (slope * total - excess * both) / room if room > 0.0 else 0.0
-    if not 0.0 < size < np.inf:
-        return 1.0, 0.0
-    return size, (excess * curved - slope * both) / room
+    return size if 0.0 < size < np.inf else 1.0
 
 
 # ----------------------------------------------------------------------------- without thresholds
