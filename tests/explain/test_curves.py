@@ -253,7 +253,7 @@ def test_interactions_follow_their_features_when_columns_change_places(data):
 def test_a_category_acts_together_as_one_feature(model):
     """A number turns its sign with the category, and the strength is that of loops over rows."""
     rng = np.random.default_rng(0)
-    code, number = rng.integers(0, 3, 90), rng.normal(size=(90, 2))
+    code, number = rng.integers(1, 3, 90), rng.normal(size=(90, 2))
     X = np.column_stack([number[:, 0], code == 0, number[:, 1], code == 1, code == 2]).astype(float)
     model.fit(X, (number[:, 0] * np.where(code == 1, -1.0, 1.0) > 0).astype(int))
     found = interaction_strength(model, X, feature_groups={"town": [1, 3, 4]}, random_state=0)

@@ -91,14 +91,18 @@ def test_values_of_new_samples_beyond_all_cuts():
 # ---------------------------------------------------------------------------------- the oracle
 
 
+@pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("random_cuts", [False, True])
 @pytest.mark.parametrize("n_tried", [1, 2, 6])
 @pytest.mark.parametrize("min_leaf", [1, 4])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_trees_equal_those_of_plain_loops(n_classes, min_leaf, n_tried, random_cuts):
+def test_trees_equal_those_of_plain_loops(n_classes, min_leaf, n_tried, random_cuts, even):
     X, y = table(50, n_classes=n_classes, seed=n_tried)
     X[:, 4] = 1.0  # nothing to cut
+    X[:, 3] = np.round(X[:, 0])  # often nothing to cut in a node
     weight = np.random.default_rng(1).integers(1, 4, size=50).astype(float)
+    if even:
+        weight[:] = 1.0
     bins = Bins.of(X)
     codes = bins.codes(X)
     options = {
