@@ -147,10 +147,10 @@ def interaction_strength(
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows that means are taken over.
     features : list of int or str, optional
-        All pairs of these are looked at, a group being one feature with its own name or
-        that of their first column. By default those of the ``top_features`` features whose
+        All pairs of these are looked at. By default those of the ``top_features`` features whose
         values, shuffled, change the value of the model most; features that act together only are
-        among them.
+        among them. A group is one feature: it has one position, that of its first column among
+        what is left, and its own name or that of this column.
     feature_groups : list of lists or dict of lists, optional
         Columns that are one feature, such as the indicators of a category, as in
         :func:`shapley_values`.
