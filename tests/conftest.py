@@ -145,6 +145,17 @@ def no_figures_left() -> Iterator[None]:
         pyplot.close("all")
 
 
+@pytest.fixture(autouse=True)
+def no_threads_left() -> Iterator[None]:
+    """Jobs that are no longer needed end before the next test, whose filters of warnings theirs,
+    which belong to the whole process, would set back."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        if "worker" in thread.name:  # of tamiz, of joblib
+            thread.join(60)
+
+
 @contextmanager
 def little_memory(most: int) -> Iterator[None]:
     """Inside, this process must not need so many bytes more than before, at any time.
