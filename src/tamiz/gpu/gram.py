@@ -30,8 +30,9 @@ RADIAL, POWER, TANH = "radial", "power", "tanh"
 _SINGLE_REACH = 30.0
 #: And for which one in float64 leaves digits at all.
 _LARGEST_REACH = 1e9
-#: Half-norms beyond this are at kernel value 0 from any training sample.
-_FAR = 1e300
+#: A sample of a larger half-norm is at kernel value 0 from any training sample; in float32, where
+#: these are within the reach above, already here.
+_FAR, _SINGLE_FAR = 1e300, 1e8
 #: Blocks of rows take at most this, and this part of the memory that is free.
 _BLOCK_BYTES, _BLOCK_PART = 2**29, 1.0 / 16.0
 #: The part of free memory that a matrix kept as a whole may take.
@@ -115,10 +116,14 @@ class CardGram:
         rows = (X - self.centre) * np.sqrt(2.0 * self.form.gamma)
         with np.errstate(over="ignore"):
             half = 0.5 * np.einsum("ij,ij->i", rows, rows)
-        far = ~(half < _FAR)
-        if far.any():  # a kernel value of 0 must not come from infinite numbers
-            rows = np.where(far[:, None], 0.0, rows)
-            half = np.where(far, _FAR, half)
+        return rows, half
+
+    def _nearer(self, rows: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """New samples without infinite numbers where a kernel value is 0."""
+        limit = _FAR if self.samples is self.exact else _SINGLE_FAR
+        far = ~(half < limit)
+        if far.any():
+            rows, half = np.where(far[:, None], 0.0, rows), np.where(far, limit, half)
         return rows, half
 
     def _sent(self, rows: np.ndarray, half: np.ndarray | None, dtype: Any) -> CardSamples:
@@ -129,7 +134,9 @@ class CardGram:
         """Samples in float32, with the norms of what they were rounded to."""
         rows = samples.rows.astype(np.float32)
         wide = rows.astype(np.float64)
-        return CardSamples(rows, (0.5 * (wide * wide).sum(axis=1)).astype(np.float32))
+        half = 0.5 * (wide * wide).sum(axis=1)
+        half = self.lane.xp.where(samples.half < _SINGLE_FAR, half, _SINGLE_FAR)
+        return CardSamples(rows, half.astype(np.float32))
 
     # ------------------------------------------------------------------ what is kept
 
@@ -189,11 +196,13 @@ class CardGram:
         whole = self.whole
         if whole is not None:
             return self.lane.to_host(whole[chosen[:, None], other])
-        width = len(rows if columns is None else columns)
-        self.lane.require(16 * len(rows) * width, "a block of the kernel matrix", size=len(rows))
         left, right = _taken(self.samples, chosen), _taken(self.samples, other)
+        out = np.empty((len(rows), len(right.rows)), dtype=self.dtype)
         with self.lane.guarded("a block of the kernel matrix"):
-            return self.lane.to_host(self._values(left, right).astype(self.dtype))
+            for start, stop in self.panels(len(rows), out.shape[1]):
+                values = self._values(_part(left, start, stop), right)
+                out[start:stop] = self.lane.to_host(values.astype(self.dtype))
+        return out
 
     def add_product(self, index: np.ndarray, coef: np.ndarray, out: Any) -> None:
         """``out += coef @ K[index]``; ``out`` is an array of the card in float64."""
@@ -216,7 +225,10 @@ class CardGram:
 
     def decision(self, Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """``K(Z, X) @ coef`` for new samples; ``coef`` has one column for each machine."""
-        rows, half = self._spread(Z)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows, half = self._spread(Z)
+        if half is not None:
+            rows, half = self._nearer(rows, half)
         weights = self.lane.to_device(coef, np.float64)
         out = np.empty((len(Z), coef.shape[1]))
         single = self.samples is not self.exact

@@ -41,7 +41,6 @@ from tamiz.solvers.working_sets import minimise_block
 
 #: Samples in play at a time: the block goes to the host, so that four times as many cost sixteen.
 WORKING_SET = 2048
-_LEAST_WORKING_SET = 64
 #: How often the gradient in float64 may prove the one from stored entries wrong.
 _PROOFS = 3
 #: Rounds without a gain of one half after which the working set doubles; and gives up.
@@ -112,10 +111,7 @@ def _descend(
     state: State, tol: float, limit: int, progress: Progress, *, place: OnCard, size: int
 ) -> None:
     """Rounds until the conditions hold for the gradient in float64 as well."""
-    gram = place.gram
-    stored = gram.dtype != np.float64
-    if gram.whole is None:  # blocks of the matrix are computed, and must fit beside rows of it
-        size = min(size, max(_LEAST_WORKING_SET, int((gram.lane.free_bytes() / 64) ** 0.5)))
+    stored = place.gram.dtype != np.float64
     for _ in range(_PROOFS):
         point = _CardPoint(state, place)
         state.exact = False
@@ -239,4 +235,3 @@ def _with_previous(worst: np.ndarray, previous: np.ndarray, size: int, n: int) -
     _, first = np.unique(rest, return_index=True)
     rest = rest[np.sort(first)][: max(0, size - len(chosen))]
     return np.sort(np.concatenate([chosen, rest])).astype(np.intp)
-
