@@ -122,8 +122,20 @@ def test_points_are_made_feasible_and_feasible_ones_stay():
         nothing = on_card(lane, Line(-y, 0 * y, 0 * y), 1.0)
         zero = lane.to_host(feasible(lane, nothing, lane.to_device(rng.normal(size=(120, 1)))))
         point = certify(lane, lane.to_device(RBF(gamma=0.1)(X)), nothing, lane.to_device(zero))
-    assert abs(b.sum()) <= 1e-12 and np.array_equal(again, b)
+    assert abs(b.sum()) <= 1e-12 and np.abs(again - b).max() <= 1e-15
     assert not zero.any() and float(point.gap[0]) == 0.0
+
+
+def test_a_constant_that_is_not_unique_is_in_the_middle():
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    K = np.diag([1.0, 2.0, 3.0, 4.0])  # C so small that all are at their bounds
+    with emulated() as lane:
+        problem = on_card(lane, Line(-y, np.minimum(0, y), np.maximum(0, y)), 0.01)
+        point = certify(lane, lane.to_device(K), problem, lane.to_device(0.01 * y[:, None]))
+        found = lane.to_host(point.values)[:, 0] - K @ (0.01 * y)
+    g = K @ (0.01 * y) - y
+    assert found == pytest.approx(np.full(4, -0.5 * (g[2:].max() + g[:2].min())), abs=1e-9)
+    assert float(point.relative()[0]) <= 1e-12
 
 
 def test_columns_that_fall_short_are_finished_by_decomposition():

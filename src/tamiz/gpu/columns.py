@@ -53,7 +53,7 @@ from tamiz.gpu.lane import Lane
 _RELAXED = 1.6
 #: Steps between two certificates, and at most.
 _CHECK, _MOST_STEPS = 25, 500
-_BISECTIONS = 36
+_BISECTIONS = 32
 
 
 class ColumnProblems(NamedTuple):
@@ -209,20 +209,33 @@ def feasible(lane: Lane, problems: ColumnProblems, z: Any) -> Any:
 
 
 def _best_multiplier(xp: Any, g: Any, problems: ColumnProblems) -> Any:
-    """The number at which the slope of the gap changes its sign, for each column."""
-    lower, upper, tube = problems.lower, problems.upper, problems.tube
-    movable = lower < upper
-    low = xp.where(movable, g, xp.inf).min(axis=0) - tube
-    high = xp.where(movable, g, -xp.inf).max(axis=0) + tube
-    none = low > high  # a column without variables
-    low, high = xp.where(none, 0.0, low), xp.where(none, 0.0, high)
+    """Where the slope of the gap changes its sign, for each column.
+
+    Where it is zero over an interval the middle of that, as with :func:`tamiz.qp.optimality`.
+    """
+    tube = problems.tube
+    movable = problems.lower < problems.upper
+    least = xp.where(movable, g, xp.inf).min(axis=0) - tube
+    most = xp.where(movable, g, -xp.inf).max(axis=0) + tube
+    none = least > most  # a column without variables
+    least, most = xp.where(none, 0.0, least), xp.where(none, 0.0, most)
+    ends = [least, most, least, most]
     for _ in range(_BISECTIONS):
-        m = 0.5 * (low + high)
-        r = g - m
-        end = xp.where(r < -tube, upper, xp.where(r > tube, lower, 0.0))
-        above = end.sum(axis=0) > 0.0
-        low, high = xp.where(above, low, m), xp.where(above, m, high)
-    return 0.5 * (low + high)
+        for at, sign in ((0, 1.0), (2, -1.0)):
+            m = 0.5 * (ends[at] + ends[at + 1])
+            slope, size = _slope(xp, g - m, problems)
+            above = slope > sign * 1e-9 * size
+            ends[at] = xp.where(above, ends[at], m)
+            ends[at + 1] = xp.where(above, m, ends[at + 1])
+    return 0.25 * (ends[0] + ends[1] + ends[2] + ends[3])
+
+
+def _slope(xp: Any, r: Any, problems: ColumnProblems) -> tuple[Any, Any]:
+    """The slope of the gap by the multiplier, and the size of its terms."""
+    tube = problems.tube
+    up = xp.where(r < -tube, problems.upper, 0.0).sum(axis=0)
+    down = xp.where(r > tube, problems.lower, 0.0).sum(axis=0)
+    return up + down, up - down
 
 
 def _inverse(xp: Any, K: Any, rho: float) -> tuple[Any, Any]:

@@ -99,6 +99,8 @@ class CardFast(Fast):
         for group in self.groups:
             cells = [cell for _, cell in group.cells]
             splits = [k for k in every if any((cell, k) in wanted for cell in cells)]
+            if not splits:
+                continue
             if self._shares(group):
                 self._together(group, splits, self.table, report)
                 continue
