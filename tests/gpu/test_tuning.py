@@ -1,4 +1,4 @@
-"""Tuning on the card against tuning on the CPU: the same choice, and a certificate in every cell."""
+"""Tuning on the card against tuning on the CPU: the same choice, every cell with a certificate."""
 
 import warnings
 

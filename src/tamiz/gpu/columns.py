@@ -57,7 +57,7 @@ _BISECTIONS = 32
 
 
 class ColumnProblems(NamedTuple):
-    """Problems that share one matrix; arrays of shape (n, m) on the card, ``tube`` of shape (m,)."""
+    """Problems that share one matrix: arrays of shape (n, m) on the card, ``tube`` (m,)."""
 
     p: Any
     lower: Any

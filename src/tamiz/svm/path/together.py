@@ -126,7 +126,7 @@ def _groups(penalties: Sequence[float]) -> list[list[int]]:
     groups: list[list[int]] = []
     for k, C in enumerate(penalties):
         last = groups[-1] if groups else []
-        if last and len(last) < _GROUP and C <= _SPREAD * penalties[last[0]]:
+        if last and len(last) < _GROUP and _SPREAD * penalties[last[0]] >= C:
             last.append(k)
         else:
             groups.append([k])
