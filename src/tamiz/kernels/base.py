@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
+from tamiz.gpu.gram import POWER, RADIAL, KernelForm
 from tamiz.kernels.prepared import finite_values
 from tamiz.validation import (
     TOO_LARGE,
@@ -148,6 +149,15 @@ class Kernel(ABC):
         """The kernel as a weighted sum of such functions, if it is one: weights and forms."""
         form = self.pairwise_form
         return None if form is None else ((1.0, form),)
+
+    @property
+    def card_form(self) -> KernelForm | None:
+        """The kernel as a card computes it, with numbers for its parameters; None if it cannot."""
+        form = self.pairwise_form
+        if form is None or self._pending:
+            return None
+        shape = RADIAL if form.radial else POWER
+        return KernelForm(shape, float(form.gamma), form.constant, form.degree)
 
     @property
     def is_linear(self) -> bool:

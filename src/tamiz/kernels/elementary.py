@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from tamiz.gpu.gram import TANH, KernelForm
 from tamiz.kernels.base import Kernel, PairwiseForm
 from tamiz.kernels.compiled import inner_products, squared_norms
 from tamiz.validation import (
@@ -366,6 +367,12 @@ class Sigmoid(InnerProductKernel):
     @property
     def bound(self) -> float:
         return 1.0
+
+    @property
+    def card_form(self) -> KernelForm | None:
+        if self._pending:
+            return None
+        return KernelForm(TANH, float(self.gamma), float(self.coef0))
 
     def value(self, inner: Array) -> Array:
         # The sign of a sum beyond float64 depends on the order of its terms, so it is not known.

@@ -11,7 +11,7 @@ At the end: rows and blocks of large dense matrices, moved and multiplied withou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,18 @@ from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.validation import require_memory
 
+if TYPE_CHECKING:
+    from tamiz.gpu.gram import CardGram
+
 #: Gram matrices up to this size are held in float64 whatever the kernel.
 SMALL_GRAM_BYTES = 8 * 2**20
+
+
+class OnCard(NamedTuple):
+    """A matrix that is on a card: kernel values, and what is added to their diagonal."""
+
+    gram: CardGram
+    shift: np.ndarray | None
 
 
 class QMatrix(ABC):
@@ -94,6 +104,10 @@ class QMatrix(ABC):
     def exact_dot(self, vector: np.ndarray) -> np.ndarray:
         """``Q @ vector`` from entries computed in float64, however they are stored."""
         return self.dot(vector)
+
+    def on_card(self) -> OnCard | None:
+        """Where the matrix is on a card; None if it is not."""
+        return None
 
     def repeated(self) -> tuple[QMatrix, int]:
         """The distinct part of the matrix and how often it is repeated in both directions."""
@@ -333,6 +347,12 @@ class ShiftedQ(_View):
         whole = self.inner.dense().copy()
         whole.flat[:: self.n + 1] += self.shift.astype(whole.dtype)
         return whole
+
+    def on_card(self) -> OnCard | None:
+        inner = self.inner.on_card()
+        if inner is None:
+            return None
+        return OnCard(inner.gram, self.shift + (0.0 if inner.shift is None else inner.shift))
 
     def double(self) -> ShiftedQ:
         return ShiftedQ(self.inner.double(), self.shift)

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from tamiz.qp.problem import QuadraticProblem
 from tamiz.solvers.frame import QPResult, Status, run_solver
 from tamiz.solvers.smo import solve_smo
 from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
-from tamiz.validation import fits_memory, free_bytes
+from tamiz.validation import fits_memory, free_bytes, refused
 
 #: The working set is as large as the budget admits, and at most this.
 LARGEST_WORKING_SET = 4096
@@ -297,16 +298,31 @@ def solve(
     tolerance, the problem is solved on from there in float64. ``polished`` asks for an answer exact
     to rounding where the problem is small.
     """
-    if solver == "auto":
-        solver = _choose(problem, start, cache_mb)
+    run = _solver_for(problem, solver, start, cache_mb)
     options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "verbose": verbose}
-    options |= {"polished": polished} | ({} if solver == "smo" else {"cache_mb": cache_mb})
-    result = SOLVERS[solver](problem, start=start, **options)
+    options |= {"polished": polished}
+    result = run(problem, start=start, **options)
     if result.status is Status.STALLED and problem.Q.dtype == np.float32:
         exact = replace(problem, Q=problem.Q.double())
-        again = SOLVERS[solver](exact, start=result.a, **options)
+        again = run(exact, start=result.a, **options)
         result = again._replace(iterations=result.iterations + again.iterations)
     return result
+
+
+def _solver_for(
+    problem: QuadraticProblem, solver: str, start: np.ndarray | None, cache_mb: float
+) -> Callable[..., QPResult]:
+    """The solver by this name, with the memory that it may take."""
+    base, _ = problem.Q.unsigned(problem.y).repeated()
+    if base.on_card() is not None:
+        from tamiz.solvers.card import solve_on_card
+
+        if solver in ("auto", "decomposition"):
+            return solve_on_card
+        raise refused("solver", solver, 'works on the CPU; with device="cuda" use "auto".')
+    if solver == "auto":
+        solver = _choose(problem, start, cache_mb)
+    return SOLVERS[solver] if solver == "smo" else partial(SOLVERS[solver], cache_mb=cache_mb)
 
 
 def _choose(problem: QuadraticProblem, start: np.ndarray | None, cache_mb: float) -> str:

@@ -47,6 +47,7 @@ class QPResult(NamedTuple):
     iterations: int
     status: Status
     rounding: float = 0.0  # what rounding of the entries of Q may change in the gradient
+    precision: str = "float64"  # type of the entries of Q that it was solved with
 
     @property
     def converged(self) -> bool:
@@ -155,7 +156,9 @@ def run_solver(
         try:
             solve(state, tol, limit, progress, **options)
             for _ in range(_VERIFICATIONS):
-                if state.status is not Status.CONVERGED or not state.may_deceive(tol):
+                if state.status is not Status.CONVERGED or state.exact:
+                    break
+                if not state.may_deceive(tol):
                     break
                 state.refresh()
                 if state.violation() <= tol:
@@ -208,4 +211,5 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
         iterations=state.iterations,
         status=state.status,
         rounding=rounding,
+        precision=str(problem.Q.dtype),
     )

@@ -237,10 +237,21 @@ def _minimise_block(
     lower, upper = state.free.lower[variables], state.free.upper[variables]
     point = BoxPoint(b[variables], g[variables], lower, upper)
     inner_tol = max(0.5 * tol, 0.05 * violation)
+    code = minimise_block(state, point, block, copies, inner_tol, limit)
+    return code, point.b - b[variables]
+
+
+def minimise_block(
+    state: State, point: BoxPoint, block: np.ndarray, copies: int, tol: float, limit: int
+) -> int:
+    """Minimise over a block of the matrix in place; steps are counted in the state.
+
+    Returns the code of the last run of steps.
+    """
     descent = Descent(block, copies)
     while True:
-        steps = min(slice_steps(len(variables)), limit - state.iterations)
-        code, done, _, _ = descent.run(point, inner_tol, steps)
+        steps = min(slice_steps(len(point.b)), limit - state.iterations)
+        code, done, _, _ = descent.run(point, tol, steps)
         state.iterations += done
         if code != RUNNING or state.iterations >= limit:
-            return code, point.b - b[variables]
+            return code

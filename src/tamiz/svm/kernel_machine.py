@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
+from tamiz.gpu.gram import CardGram, UnfitForCardError
+from tamiz.gpu.lane import DEVICES, Lane, NoCardError, lane_of
 from tamiz.kernels import (
     KERNEL_NAMES,
     Kernel,
@@ -28,6 +30,7 @@ from tamiz.kernels import (
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.pictures import BOUNDED, FREE, SUPPORT, MachinePlot
 from tamiz.qp import DenseQ, KernelQ, QMatrix
+from tamiz.qp.card import CARD_KERNELS, CardQ, card_gram
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (
     TOO_LARGE,
@@ -58,6 +61,7 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
     "max_iter": [Interval(Integral, -1, None, closed="left")],
     "warm_start": ["boolean"],
     "verbose": ["verbose"],
+    "device": [StrOptions(set(DEVICES)), None],
 }
 
 
@@ -84,6 +88,7 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
     """
 
     intercept_: np.ndarray
+    device: str | None = None  # machines without this parameter stay on the CPU
     _movable = True  # whether the machine stays the same when all samples are moved
     _centre: np.ndarray | None = None  # what samples are measured from; None: the origin
     _intercept_there: np.ndarray | None = None  # the constant of the function in these terms
@@ -166,23 +171,55 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
         ``largest`` is what a dual variable can reach: the more, the finer the entries must be.
         """
         n = X.shape[0]
+        on_card = self._matrix_on_card(X, largest)
+        if on_card is not None:
+            return on_card
         if self._is_precomputed():
             check_symmetric(X)
             return DenseQ(X)
         X = self._measured(X)
         if self.kernel_.compares_text:
             return self._gram_of_texts(X)
-        dtype, tol = None, float(self.tol)
-        if min(tol, 10.0 * tol / (largest + 1e-300)) < 1e-4:
-            dtype = np.float64 if 8 * n**2 <= float(self.cache_mb) * 2**20 else None
+        fine = self._needs_fine(largest) and 8 * n**2 <= float(self.cache_mb) * 2**20
+        self._check_kernel_values(X)
+        return self._finite(KernelQ(self.kernel_, X, np.float64 if fine else None))
+
+    def _needs_fine(self, largest: float) -> bool:
+        """Whether entries in float32 are too coarse for the tolerance."""
+        tol = float(self.tol)
+        return min(tol, 10.0 * tol / (largest + 1e-300)) < 1e-4
+
+    def _check_kernel_values(self, X: Any) -> None:
         if not self.kernel_.always_mercer:
             warn_if_indefinite(self.kernel_, X)
-        K = KernelQ(self.kernel_, X, dtype)
+
+    def _finite(self, K: KernelQ) -> KernelQ:
         if np.isinf(self.kernel_.bound):
             with np.errstate(over="ignore", invalid="ignore"):
                 if not np.isfinite(K.diag()).all():
                     raise ValueError(TOO_LARGE)
         return K
+
+    def _matrix_on_card(self, X: Any, largest: float) -> QMatrix | None:
+        """The quadratic term on the card that ``device`` asks for; None for the CPU."""
+        lane = lane_of(self.device)
+        if lane is None:
+            return None
+        try:
+            if self._is_precomputed():
+                raise UnfitForCardError(
+                    "A precomputed matrix is on the host, and the card computes its own; pass the "
+                    f'samples with one of the kernels {CARD_KERNELS}, or use device="cpu".'
+                )
+            fine = self._needs_fine(largest) and lane.fits(2 * 8 * X.shape[0] ** 2)
+            X = self._measured(X) if isinstance(X, np.ndarray) else X
+            K = CardQ(lane, self.kernel_, X, np.float64 if fine else None)
+        except UnfitForCardError:
+            if self.device == "auto":
+                return None
+            raise
+        self._check_kernel_values(X)
+        return self._finite(K)
 
     def _gram_of_texts(self, X: Any) -> QMatrix:
         """Values of string kernels are expensive: all at once, exact, where memory allows.
@@ -278,16 +315,33 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
             elif not len(self.support_):
                 values = np.zeros((X.shape[0], len(self.dual_coef_)))
             else:
-                values = np.asarray(
-                    self._prepared.decision(
-                        self._measured(X), np.ascontiguousarray(self.dual_coef_.T)
-                    ),
-                    dtype=np.float64,
-                )
+                coef = np.ascontiguousarray(self.dual_coef_.T)
+                card = self._vectors_on_card(X)
+                sums = self._prepared if card is None else card
+                values = np.asarray(sums.decision(self._measured(X), coef), dtype=np.float64)
         if not np.isfinite(values).all():
             raise ValueError(TOO_LARGE)
         there = self._intercept_there
         return values + (self.intercept_ if there is None else there)
+
+    def _vectors_on_card(self, X: Any) -> CardGram | None:
+        """Kernel values of the support vectors on the card; None where the CPU is the place.
+
+        A machine fitted on a card works where there is none.
+        """
+        if self.device in (None, "cpu"):
+            return None
+        try:
+            lane: Lane | None = lane_of(self.device)
+        except NoCardError:
+            return None
+        if lane is None or not isinstance(X, np.ndarray):
+            return None
+        vectors = self._measured(self.support_vectors_)
+        try:
+            return card_gram(lane, self.kernel_, vectors, self._prepared.dtype)
+        except UnfitForCardError:
+            return None
 
     def kernel_expansion(self) -> KernelExpansion:
         """The decision values of all machines, as a function of samples; rows of numbers only.
@@ -337,6 +391,11 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
 
     def _dense_vectors(self) -> np.ndarray:
         return self._as_dense(self.support_vectors_)
+
+    def _note_place(self, K: QMatrix, precisions: Iterable[str]) -> None:
+        """Say where the machine was fitted, and from which entries of the matrix."""
+        entries = ", ".join(sorted(set(precisions)))
+        self.device_ = "cpu" if K.on_card() is None else f"cuda, {entries}"
 
     def _report(self, statuses: Iterable[Status]) -> None:
         """Warn about machines whose solver stopped early."""

@@ -147,6 +147,7 @@ class BinaryFit(NamedTuple):
     n_iter: int
     status: Status
     rounding: float = 0.0  # what rounding of kernel values may change in a decision value
+    precision: str = "float64"  # type of the kernel values that it was solved with
 
 
 def fit_binary(
@@ -207,4 +208,5 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
         n_iter=result.iterations,
         status=result.status,
         rounding=result.rounding,
+        precision=result.precision,
     )

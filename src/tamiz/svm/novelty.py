@@ -120,6 +120,7 @@ class NoveltyMachine(OutlierMixin, NoveltyPlot, KernelMachine):
         self.kkt_violation_ = float(result.violation or 0.0)
         self.n_iter_ = max(1, result.iterations)
         self.status_ = str(result.status)
+        self._note_place(K, [result.precision])
         self._report([result.status])
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -144,7 +145,7 @@ class OneClassSVM(NoveltyMachine):
         Fraction of outliers admitted, in (0, 1].
     kernel : str, Kernel or callable, default="rbf"
         As in :class:`SVC`.
-    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
+    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, device, verbose
         As in :class:`SVC`.
     tol : float, default=1e-3
         Largest violation of the KKT conditions accepted, relative to the largest ``K(x, x)``.
@@ -161,7 +162,7 @@ class OneClassSVM(NoveltyMachine):
         Minus the optimum ``½ alpha'K alpha`` of the dual.
     duality_gap_ : float
         Bound on the distance to the optimum.
-    kkt_violation_, n_iter_, status_, kernel_
+    kkt_violation_, n_iter_, status_, device_, kernel_
         As in :class:`SVC`.
 
     See Also
@@ -202,6 +203,7 @@ class OneClassSVM(NoveltyMachine):
         warm_start: bool = False,
         cache_mb: float = 2000.0,
         max_iter: int = -1,
+        device: str | None = None,
         verbose: bool | int = 0,
     ):
         self.nu = nu
@@ -214,6 +216,7 @@ class OneClassSVM(NoveltyMachine):
         self.warm_start = warm_start
         self.cache_mb = cache_mb
         self.max_iter = max_iter
+        self.device = device
         self.verbose = verbose
 
     _movable = False  # the plane is the one farthest from the origin
@@ -247,7 +250,7 @@ class SVDD(NoveltyMachine):
         Fraction of samples that may lie outside, in [0, 1]; zero encloses all.
     kernel : str, Kernel or callable, default="rbf"
         As in :class:`SVC`.
-    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
+    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, device, verbose
         As in :class:`SVC`.
     tol : float, default=1e-3
         Largest violation of the KKT conditions accepted, relative to the size of the data: about
@@ -268,7 +271,7 @@ class SVDD(NoveltyMachine):
         ``decision_function(X) = score_samples(X) - offset_``.
     objective_, dual_objective_, duality_gap_
         Primal ``R² + Σ C_i ξ_i`` and dual value; their difference.
-    kkt_violation_, n_iter_, status_, kernel_
+    kkt_violation_, n_iter_, status_, device_, kernel_
         As in :class:`SVC`.
 
     See Also
@@ -309,6 +312,7 @@ class SVDD(NoveltyMachine):
         warm_start: bool = False,
         cache_mb: float = 2000.0,
         max_iter: int = -1,
+        device: str | None = None,
         verbose: bool | int = 0,
     ):
         self.nu = nu
@@ -321,6 +325,7 @@ class SVDD(NoveltyMachine):
         self.warm_start = warm_start
         self.cache_mb = cache_mb
         self.max_iter = max_iter
+        self.device = device
         self.verbose = verbose
 
     def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:

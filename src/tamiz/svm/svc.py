@@ -63,12 +63,14 @@ class KernelClassifier(ClassifierMixin, ClassifierPlot, KernelMachine):
         C = self._upper_bounds(codes, weight)
         plan = list(tasks(codes, len(labels.classes), self.multiclass))
         fits: list[BinaryFit] = []
+        self.device_ = "cpu"
         if solution is None:
             K = self._gram_matrix(Xa, float(C.max(initial=0.0)))
             for k, task in enumerate(plan):
                 start = None if starts is None else starts[k][active[task.samples]]
                 interrupted = bool(fits) and fits[-1].status is Status.INTERRUPTED
                 fits.append(self._fit_task(K, task, C, start, interrupted))
+            self._note_place(K, [fit.precision for fit in fits])
         else:
             fits = list(solution)
             sizes = [len(fit.alpha) for fit in fits], [len(task.samples) for task in plan]
@@ -282,6 +284,11 @@ class SVC(KernelClassifier):
         Memory for kernel values, in MiB.
     max_iter : int, default=-1
         Limit on the steps of the solver; -1 stands for ten million or 100 per sample.
+    device : {"cpu", "cuda", "auto"}, default=None
+        Where kernel values are computed and kept: on the CPU (None is the same), on an NVIDIA card
+        (needs ``pip install "tamiz[gpu]"``), or on a card where there is one and the problem is one
+        for it. The optimum is the same. The card takes dense samples and the kernels linear,
+        polynomial, radial and sigmoid; ``solver`` and ``cache_mb`` do not matter there.
     verbose : bool or int, default=0
         Show progress when fitting takes longer than two seconds: 1 in a terminal, 2 also where
         standard error is not one (a log file, a notebook).
@@ -323,6 +330,9 @@ class SVC(KernelClassifier):
         Steps of the solver.
     status_ : str
         "converged", "max_iter", "interrupted" or "stalled".
+    device_ : str
+        Where it was fitted: "cpu", or "cuda" with the type of the kernel values kept on the card.
+        "cuda, float64" can mean that float32 did not suffice for ``tol``, and was given up.
     kernel_ : Kernel
         The kernel with all its parameters.
 
@@ -374,6 +384,7 @@ class SVC(KernelClassifier):
         warm_start: bool = False,
         cache_mb: float = 2000.0,
         max_iter: int = -1,
+        device: str | None = None,
         verbose: bool | int = 0,
     ):
         self.C = C
@@ -388,6 +399,7 @@ class SVC(KernelClassifier):
         self.warm_start = warm_start
         self.cache_mb = cache_mb
         self.max_iter = max_iter
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:

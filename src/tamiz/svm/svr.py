@@ -44,7 +44,7 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         Power of the deviation beyond the tube.
     kernel : str, Kernel or callable, default="rbf"
         As in :class:`SVC`.
-    gamma, degree, coef0, solver, tol, warm_start, cache_mb, max_iter, verbose
+    gamma, degree, coef0, solver, tol, warm_start, cache_mb, max_iter, device, verbose
         As in :class:`SVC`.
 
     Attributes
@@ -110,6 +110,7 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         warm_start: bool = False,
         cache_mb: float = 2000.0,
         max_iter: int = -1,
+        device: str | None = None,
         verbose: bool | int = 0,
     ):
         self.C = C
@@ -124,6 +125,7 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         self.warm_start = warm_start
         self.cache_mb = cache_mb
         self.max_iter = max_iter
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
@@ -173,6 +175,7 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         result = solve(problem, start=start, **self._solver_options())
         self._describe(result, X, active, target, C)
         self.intercept_ = self.intercept_ + level
+        self._note_place(K, [result.precision])
         self._report([result.status])
 
     def _describe(

@@ -26,6 +26,7 @@ from tamiz.embedded.rfe.machines import (
     SparseMachines,
 )
 from tamiz.embedded.rfe.targets import ClassTarget, NumericTarget
+from tamiz.gpu import Lane
 from tamiz.kernels import Kernel, warn_if_indefinite
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
@@ -68,6 +69,7 @@ class RFESetup:
     order: str
     step: Any
     units: Units
+    lane: Lane | None = None  # the card; None: the CPU
 
     def machines(self, data: WeighedSamples) -> tuple[Machines, Kernel]:
         """Machines for these samples, not yet trained, and the kernel with all its numbers."""
@@ -88,7 +90,7 @@ class RFESetup:
         X = self._dense(data.X) if sparse.issparse(data.X) else data.X
         arguments = plan, C, self.tol, self.units, kernel, self.criterion, self.order
         kind = ExplainedMachines if self.criterion == "shapley" else KernelMachines
-        return kind(X, *arguments), kernel
+        return kind(X, *arguments, self.lane), kernel
 
     def _dense(self, X: Any) -> np.ndarray:
         require_memory(

@@ -35,8 +35,10 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.gpu import Lane
 from tamiz.kernels import Kernel, Linear
 from tamiz.kernels.features.base import FeatureGram
+from tamiz.kernels.features.card import track_on_card
 from tamiz.kernels.shapley import KernelMean, expansion_shapley
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
 from tamiz.qp.matrices import take_block
@@ -418,16 +420,18 @@ class KernelMachines(Machines):
         kernel: Kernel,
         criterion: str,
         order: str,
+        lane: Lane | None = None,
     ):
         super().__init__(plan, C, tol, units)
         self.X = X
         self.kernel = kernel
+        self.lane = lane
         self.criterion = criterion
         self.order = order
         self.scale = np.ones(units.n_features)
         self.tracker: FeatureGram | None = None
         if 8 * X.shape[0] ** 2 <= MOST_BYTES and fits_memory(16 * X.shape[0] ** 2):
-            self.tracker = kernel.track(X)
+            self.tracker = self._track(X, None)
         self._whole = all(len(task.samples) == X.shape[0] for task in plan)
         self._beta: list[np.ndarray | None] = [None] * len(plan)
 
@@ -552,7 +556,13 @@ class KernelMachines(Machines):
             "needed",
             "Use fewer samples, kernel='linear', or another C with fewer support vectors.",
         )
-        return self.kernel.track(self.X[rows], self.scale), rows
+        return self._track(self.X[rows], self.scale), rows
+
+    def _track(self, X: np.ndarray, scale: np.ndarray | None) -> FeatureGram:
+        """A matrix that follows the features, on the card if there is one."""
+        if self.lane is None:
+            return self.kernel.track(X, scale)
+        return track_on_card(self.lane, self.kernel, X, scale)
 
     def _ball(self, t: int) -> np.ndarray:
         """``beta`` of the smallest ball around the samples of machine ``t``, over all samples."""

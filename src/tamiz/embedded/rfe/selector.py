@@ -32,7 +32,9 @@ from tamiz.embedded.sparse.streaming import (
     StreamedMachines,
     pairs_or_rest,
 )
+from tamiz.gpu import DEVICES, Lane, lane_of
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
+from tamiz.kernels.features.card import follows_on_card
 from tamiz.kernels.shapley import has_exact_values
 from tamiz.routing import refuse_unknown, refuse_unrequested, router_of, routes_of
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
@@ -136,6 +138,10 @@ class SVMRFE(LastMachineLearner):
         For "best" and "1se": number of folds (``None``: 5) of the samples of positive weight,
         stratified if there are classes, or an object that splits ``X``, or a list of pairs of
         positions. The elimination is repeated inside the training part of every fold.
+    device : {"cpu", "cuda", "auto"}, default=None
+        With the radial kernel: where its matrix is kept and criteria are computed, the CPU (None is
+        the same), an NVIDIA card (needs ``pip install "tamiz[gpu]"``), or a card if there is one.
+        The ranking is the same, up to criteria that differ by rounding only.
     n_jobs : int or None, default=None
         Number of folds at a time.
     random_state : int, RandomState or None, default=None
@@ -247,6 +253,7 @@ class SVMRFE(LastMachineLearner):
             "array-like",
             None,
         ],
+        "device": [StrOptions(set(DEVICES)), None],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "resume": ["boolean"],
@@ -274,6 +281,7 @@ class SVMRFE(LastMachineLearner):
         feature_groups: Any = None,
         fixed_features: Any = None,
         cv: Any = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         checkpoint: Any = None,
@@ -298,6 +306,7 @@ class SVMRFE(LastMachineLearner):
         self.feature_groups = feature_groups
         self.fixed_features = fixed_features
         self.cv = cv
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
@@ -441,7 +450,7 @@ class SVMRFE(LastMachineLearner):
         n_wanted = self._number_wanted(units)
         used, data, moved = _samples_that_count(X, target, weight, kernel.is_linear)
         shared = {name: getattr(self, name) for name in _SHARED}
-        setup = RFESetup(kernel=kernel, units=units, **shared)
+        setup = RFESetup(kernel=kernel, units=units, lane=self._lane(kernel), **shared)
         splits: list[Split] | None = None
         beside = [] if groups is None else [group_codes(groups, X.shape[0])]
         store = open_checkpoint(self, X, target.values, weight, *beside)
@@ -507,6 +516,20 @@ class SVMRFE(LastMachineLearner):
         labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
         self.classes_ = labels.classes
         return ClassTarget(labels, self.class_weight, self.multiclass)
+
+    def _lane(self, kernel: Kernel) -> Lane | None:
+        """The card that ``device`` asks for, if the kernel is one for it."""
+        lane = lane_of(self.device)
+        if lane is None or follows_on_card(kernel):
+            return lane
+        if self.device == "auto":
+            return None
+        raise refused(
+            "device",
+            self.device,
+            f"eliminates with the radial kernel only, not with {kernel!r}; use "
+            'kernel="rbf", or device="cpu".',
+        )
 
     def _refuse_shapley(self, kernel: Kernel) -> None:
         """Refuse what Shapley values do not go with."""

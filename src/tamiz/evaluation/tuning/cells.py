@@ -64,6 +64,7 @@ class Outcome(NamedTuple):
     score: float  # NaN if the estimator failed
     seconds: float
     failure: str | None = None
+    gap: float = np.nan  # relative duality gap of the machine, where it was certified
 
 
 class Plain:
@@ -299,14 +300,15 @@ class Board:
         shape = len(self.cells), n_splits
         self.scores = np.full(shape, np.nan)
         self.seconds = np.full(shape, np.nan)
+        self.gaps = np.full(shape, np.nan)
         self.done = np.zeros(shape, dtype=bool)
         self.failures: dict[int, list[str]] = {}
         self.journal = journal
         self.progress = progress
         self.interrupted = False
-        for cell, split, score, seconds, failure in journal.records if journal else ():
+        for cell, split, score, *rest in journal.records if journal else ():
             value = np.nan if score is None else score
-            self._note(cell, split, Outcome(value, seconds, failure))
+            self._note(cell, split, Outcome(value, *rest))
         self._known = int(self.done.sum())
         self._began = time.monotonic()
 
@@ -322,12 +324,14 @@ class Board:
         if self.journal is not None:
             score = float(outcome.score) if np.isfinite(outcome.score) else None
             record = [cell, split, score, round(outcome.seconds, 6), outcome.failure]
+            record += [] if np.isnan(outcome.gap) else [outcome.gap]
             self.journal.append([record])
         self.progress.update(self._message())
 
     def _note(self, cell: int, split: int, outcome: Outcome) -> None:
         self.scores[cell, split] = outcome.score
         self.seconds[cell, split] = outcome.seconds
+        self.gaps[cell, split] = outcome.gap
         self.done[cell, split] = True
         if outcome.failure is not None:
             self.failures.setdefault(cell, []).append(outcome.failure)

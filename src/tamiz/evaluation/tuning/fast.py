@@ -47,7 +47,7 @@ from tamiz.svm.path.problem import (
 
 _PATHS: dict[type, type[PenaltyPath]] = {SVC: ClassifierPath, SVR: RegressorPath}
 #: Parameters that do not change the machine, or that tell cells of a group apart.
-ASIDE = {"C", "kernel", "gamma", "degree", "coef0", "verbose", "cache_mb"}
+ASIDE = {"C", "kernel", "gamma", "degree", "coef0", "verbose", "cache_mb", "device"}
 
 Report = Callable[[int, int, Outcome], None]
 

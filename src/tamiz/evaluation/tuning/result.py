@@ -63,6 +63,9 @@ class Cell:
         What the estimator said, if it failed.
     n_samples : int or None
         How many samples a rung of successive halving used; None for all.
+    gaps : array of shape (n_splits,) or None
+        Duality gap of the machine of each split, beside its objective: how far it can be from the
+        optimum. Known where a card solved it (``device`` of ``tune``), NaN elsewhere.
     """
 
     params: dict[str, Any]
@@ -70,6 +73,7 @@ class Cell:
     seconds: float = np.nan
     failure: str | None = None
     n_samples: int | None = None
+    gaps: np.ndarray | None = None
 
     @property
     def error(self) -> float:
@@ -166,6 +170,14 @@ class Tuning:
         return self.best.std
 
     @property
+    def largest_gap(self) -> float | None:
+        """The largest relative duality gap of the machines that a card solved; None if none."""
+        known = [cell.gaps for cell in self.cells if cell.gaps is not None]
+        gaps = np.concatenate(known) if known else np.empty(0)
+        gaps = gaps[~np.isnan(gaps)]
+        return float(gaps.max()) if len(gaps) else None
+
+    @property
     def errors(self) -> np.ndarray:
         """Errors, (n_cells, n_splits)."""
         return np.array([cell.errors for cell in self.cells])
@@ -210,6 +222,12 @@ class Tuning:
             lines.append(f"… and {len(self.cells) - _SHOWN} more cells")
         if self.choose == "1se":
             lines.append("* the simplest cell within one standard error of the best")
+        if self.largest_gap is not None:
+            served = sum(cell.gaps is not None for cell in self.cells)
+            lines.append(
+                f"{served} of {len(self.cells)} cells were solved on {self.notes['device']}, each "
+                f"machine within {self.largest_gap:.1e} of its optimum (relative duality gap)"
+            )
         if self.interrupted:
             missing = sum(bool(np.isnan(cell.errors).any()) for cell in self.cells)
             lines.append(f"Interrupted: {missing} of {len(self.cells)} cells are not complete.")
@@ -232,6 +250,9 @@ class Tuning:
         for k in range(self.n_splits):
             table[f"split{k}"] = [cell.errors[k] for cell in self.cells]
         table["seconds"] = [cell.seconds for cell in self.cells]
+        if self.largest_gap is not None:
+            none = np.full(self.n_splits, np.nan)
+            table["gap"] = [np.max(none if c.gaps is None else c.gaps) for c in self.cells]
         if any(cell.n_samples is not None for cell in self.cells):
             table["n_samples"] = [cell.n_samples for cell in self.cells]
         table["chosen"] = [k == self.best_index for k in range(len(self.cells))]
@@ -255,6 +276,7 @@ class Tuning:
                     "seconds": json_ready(cell.seconds),
                     "n_samples": cell.n_samples,
                     "failure": cell.failure,
+                    **({} if cell.gaps is None else {"gaps": json_ready(cell.gaps)}),
                 }
                 for cell in self.cells
             ],

@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
+from tamiz.evaluation.tuning.card import CardFast
 from tamiz.evaluation.tuning.cells import (
     Board,
     Plain,
@@ -31,6 +32,7 @@ from tamiz.evaluation.tuning.strings import (
     stands_alone,
     string_kernel,
 )
+from tamiz.gpu import Lane, lane_of
 from tamiz.routing import Routes, routes_of_function
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress, interruption
@@ -78,6 +80,7 @@ _SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
     error_score=score_of_failures,
     memory_mb=real_number(least=0, finite=False, of="MiB"),
     n_jobs=number_of_jobs,
+    gap=real_number(above=0.0),
 )
 def tune(
     X: Any,
@@ -97,6 +100,8 @@ def tune(
     error_score: float | str = np.nan,
     fast: bool = True,
     memory_mb: float = 2000.0,
+    device: str | None = None,
+    gap: float = 1e-3,
     n_jobs: int | None = None,
     checkpoint: Any = None,
     resume: bool = False,
@@ -158,6 +163,12 @@ def tune(
     memory_mb : float, default=2000
         Limit on the memory for shared matrices, in MiB. They need about 40 bytes for each pair
         of samples; beyond the limit, cells are fitted one by one.
+    device : {"cpu", "cuda", "auto"}, optional
+        With "cuda", or "auto" where there is a card: all C and all splits of a kernel are solved at
+        once on an NVIDIA card, in float64, where their matrices fit (40 bytes for each pair of
+        samples); other cells of machines with a parameter ``device`` one by one on the card.
+    gap : float, default=1e-3
+        With a card, the largest relative duality gap of a machine. The gaps are in the cells.
     n_jobs : int, optional
         Workers: threads for machines of this package, processes for others. The answer does not
         depend on it.
@@ -219,7 +230,8 @@ def tune(
     target, estimator, classifier = _target_and_estimator(X, y, estimator, weight)
     table, numbers = (X, None) if texts else _tables(X, estimator, kernel)
     seed = int(check_random_state(random_state).randint(2**31))
-    estimator = seeded(clone(estimator), seed)
+    lane = lane_of(device)
+    estimator = _placed(seeded(clone(estimator), seed), lane, device)
     metric = make_metric(estimator, scoring)
     cells = Grid(estimator, grid, table, n_iter if search == "random" else None, seed)
     cells.check_values(estimator)
@@ -239,6 +251,8 @@ def tune(
         quick: Fast | None = None
         if fast and texts:
             quick = TextFast(plain, cells.full, memory_mb, workers, verbose)
+        elif fast and lane is not None:
+            quick = CardFast(lane, plain, numbers, cells.full, gap)
         elif fast:
             quick = Fast(plain, numbers, cells.full, memory_mb, workers)
         journal = None
@@ -248,9 +262,18 @@ def tune(
         found, interrupted = _cells(board, metric, error_score), board.interrupted
         served = 0 if quick is None else len(quick.served)
         notes = {"search": search, "fast_cells": served}
+        notes |= {} if lane is None else {"device": lane.card}
         _warn_of_failures(board, found)
     wanted = _Wanted(choose, refit, n_jobs, verbose)
     return _conclude(found, plain, cells, wanted, interrupted, notes, watch)
+
+
+def _placed(estimator: Any, lane: Lane | None, device: str | None) -> Any:
+    """The estimator, its machine on the card unless it says itself where it is to be."""
+    machine = last_step(estimator)
+    if lane is not None and getattr(machine, "device", "") is None:
+        machine.set_params(device=device)
+    return estimator
 
 
 def _routes(
@@ -347,7 +370,13 @@ def _cells(board: Board, metric: Any, error_score: float | str) -> list[Cell]:
         warnings.simplefilter("ignore", RuntimeWarning)  # a cell without any measured time
         seconds = np.nanmean(board.seconds, axis=1)
     return [
-        Cell(params, errors[k], float(seconds[k]), next(iter(board.failures.get(k, ())), None))
+        Cell(
+            params,
+            errors[k],
+            float(seconds[k]),
+            next(iter(board.failures.get(k, ())), None),
+            gaps=None if np.isnan(board.gaps[k]).all() else board.gaps[k].copy(),
+        )
         for k, params in enumerate(board.cells)
     ]
 

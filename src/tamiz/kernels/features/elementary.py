@@ -247,13 +247,17 @@ class RadialFeatures(FeatureGram):
         before = self._sizes.max(initial=0.0)
         self._sizes += delta * np.square(column)
         after = self._sizes.max(initial=0.0)
-        least = max(1, 8 * MIN_WORK // max(1, self.n))  # an entry is one multiplication
-        run_tiles(leave_out.shift_distances, self.n, self._base, column, delta, min_items=least)
+        self._shift(column, delta)
         self._drift += 4 * EPS * max(before, after)
         # Working anew helps only if what piled up exceeds what that would leave by itself.
         allowed = max(DRIFT / self.gamma, 64 * EPS * after)
         if self._drift > allowed or not self._scale.any():
             self._refresh()
+
+    def _shift(self, column: Array, delta: float) -> None:
+        """Add ``delta`` times the squared differences of a feature to the distances."""
+        least = max(1, 8 * MIN_WORK // max(1, self.n))  # an entry is one multiplication
+        run_tiles(leave_out.shift_distances, self.n, self._base, column, delta, min_items=least)
 
     def _current(self) -> Array:
         out = np.empty_like(self._base) if self._spare is None else self._spare
