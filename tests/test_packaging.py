@@ -61,7 +61,7 @@ def test_lowest_agrees_with_pyproject(names):
 
 
 def test_extras_are_for_users_and_groups_for_the_work_on_tamiz():
-    assert set(EXTRAS) == {"plot", "frames", "dask", "onnx"}
+    assert set(EXTRAS) == {"plot", "frames", "dask", "gpu", "onnx"}
     included = {one["include-group"] for one in GROUPS["dev"] if isinstance(one, dict)}
     assert included == set(GROUPS) - {"dev"}
     for names in re.findall(r"--group (\w+)", MAKEFILE):
