@@ -2,6 +2,7 @@
 //
 // The threads of a block take turns: each runs until it ends or waits for the others, and waits
 // there until all have come. Blocks run one after the other.
+#include <math.h>
 #include <stddef.h>
 #include <ucontext.h>
 #include <utility>

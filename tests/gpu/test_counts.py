@@ -1,4 +1,4 @@
-"""Counts on the card: the kernels, their twins in NumPy, and the CPU give the same to the last bit."""
+"""Counts on the card: kernels, their twins in NumPy, and the CPU agree to the last bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.gpu.compiled import compiled_lane, needs_compiler
 
 
 def table(n, p, seed=0, levels=(2, 3, 4), missing=0.0):
-    """Columns of different numbers of levels that have to do with the class, and with each other."""
+    """Columns of few or many levels that have to do with the class, and with each other."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     X = np.empty((n, p))
@@ -151,12 +151,9 @@ def test_what_the_card_does_not_hold_is_counted_in_pieces(memory):
 
 def test_too_small_a_card_is_a_sentence_with_the_size_that_would_fit():
     X, y = table(100, 700)
-    with emulated(memory=30_000):
-        with pytest.raises(
-            NotEnoughMemoryError, match=r"^Counting 700 columns of 100 samples"
-        ) as e:
-            MRMR(5, bins=None, device="cuda").fit(X, y)
-    assert "columns would fit" in str(e.value)
+    sentence = r"^Counting 700 columns of 100 samples would take .* About \d+ columns would fit"
+    with emulated(memory=30_000), pytest.raises(NotEnoughMemoryError, match=sentence):
+        MRMR(5, bins=None, device="cuda").fit(X, y)
 
 
 def test_what_is_not_counted_on_the_card_is_refused_in_a_sentence():

@@ -1,22 +1,24 @@
 """Mutual information of columns of bits with others, on a card.
 
-The counts are those of :mod:`tamiz.information.counting`, and so is what follows from them: integers
-and a table of n log n in fixed point, whose sums do not depend on the order. Results are the same to
-the last bit.
+The counts are those of :mod:`tamiz.information.counting`, and so is what follows from them:
+integers and a table of n log n in fixed point, whose sums do not depend on the order. Results are
+the same to the last bit.
 
 A column has one bit per sample and level. The last level of one that has a level in every sample
 follows from its margins and is not kept. Columns stand in panels of 128, ``bits[panel, level, word,
 column]``: a block of threads reads a panel from its beginning to its end.
 
 What a card has to do, for 16,063 columns of 198 samples and three levels, all pairs: 129 million
-pairs of 4 counts of 4 words are 2.1e9 population counts of 64 bits, each two of the card's; at 16 in
-a clock on each of 132 processors of 1.7 GHz that takes 1.1 ms. 9 entries of the table for each pair,
-from shared memory, take about as long. 1 MB of bits is read, from the cache, and 1 GB (float32) is
-written: 0.25 ms at 4.3 TB/s. As a product of matrices of zeros and ones the counting itself would
-take less (0.2 TFLOP), but its 0.5e9 counts would be written, read, and looked up in nine passes over
-them: 30 GB, 7 ms. One of 4 million columns of 16,000 samples against all others is 4e9 counts of 64
-bits (2.2 ms) and 16 GB (3.7 ms): the memory decides, and a product of matrices would read four (int8)
-or eight times as much.
+pairs of 4 counts of 4 words are 2.1e9 population counts of 64 bits, each two of the card's; at 16
+in a clock on each of 132 processors of 1.7 GHz that takes 1.1 ms. 9 entries of the table for each
+pair, from shared memory, should take about as long. 1 MB of bits is read, from the cache, and 1 GB
+(float32) is written: 0.25 ms at 4.3 TB/s. As a product of matrices of zeros and ones the counting
+itself would take less (0.2 TFLOP), but its 0.5e9 counts would be written, read, and looked up in
+nine passes over them: 30 GB, 7 ms. One of 4 million columns of 16,000 samples against all others is
+4e9 counts of 64 bits (2.2 ms) and 16 GB (3.7 ms): the memory decides, and a product of matrices
+would read eight times as much, a byte for each bit.
+
+These are operations and bytes over the rates of the card, not times that were measured.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from tamiz.gpu.counts import (
     to_panels,
     to_pivots,
 )
-from tamiz.information.codes import Codes, DiscreteColumns, require_pairs
+from tamiz.information.codes import Codes, require_pairs
 from tamiz.information.counting import Planes
 from tamiz.information.packing import Group, Pivot
 from tamiz.runtime.progress import Progress
@@ -183,7 +183,7 @@ class CardCodes(Codes):
         return out
 
     def _matrix_in_parts(self, ratio: bool, dtype: Any, progress: Progress | None) -> np.ndarray:
-        """The matrix some rows at a time: each pair is counted twice, but written where it stays."""
+        """The matrix some rows at a time: each pair is counted twice."""
         out = np.zeros((self.n_features, self.n_features), dtype=dtype)
         for group in self.groups:
             done = 0
