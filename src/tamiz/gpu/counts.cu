@@ -1,5 +1,5 @@
-// Information that columns of bits share with others: counts of pairs, measured before they leave the
-// registers.
+// Information that columns of bits share with others: pairs are counted, and measured before the
+// counts leave the registers.
 //
 // One thread has one column, one block 128 of them (a panel) and a few pivots. The words of the
 // pivots are in shared memory, read by all threads at once; those of the columns lie side by side,
@@ -16,21 +16,22 @@ typedef unsigned long long word;
 #define FAINT 47   // of independent columns, rounding of the table leaves less than 2^-47 of it
 
 // n_pivots, n_words, n_samples: sizes. ratio: symmetrical uncertainty in the place of information.
-// mirror: write each value twice, the matrix is symmetric. half: leave out the panels that lie
+// mirror: write each value twice, the matrix is symmetric. upper: leave out the panels that lie
 // before all pivots of a block. scale: factor of the result; stride: of its rows.
 #define SIDES                                                                                      \
     const word *bits, const int *margins, const long long *sums, const int *places,                \
         const int *greatest, const word *pivots, const int *pivot_margins,                         \
-        const long long *pivot_sums, const int *rows, const int *least, const long long *f, OUT *out
+        const long long *pivot_sums, const int *rows, const int *least, const long long *f,        \
+        RESULT *out
 
 #define SIZES                                                                                      \
-    int n_pivots, int n_words, int n_samples, int ratio, int mirror, int half, double scale,       \
+    int n_pivots, int n_words, int n_samples, int ratio, int mirror, int upper, double scale,      \
         long long stride
 
-static __device__ void write_value(OUT *out, long long stride, int row, int place, int mirror,
+static __device__ void write_value(RESULT *out, long long stride, int row, int place, int mirror,
                                    double value) {
-    out[row * stride + place] = (OUT)value;
-    if (mirror) out[place * stride + row] = (OUT)value;
+    out[row * stride + place] = (RESULT)value;
+    if (mirror) out[place * stride + row] = (RESULT)value;
 }
 
 // From the sum of f over the cells of a table, where every sample has a level in both columns.
@@ -43,81 +44,83 @@ static __device__ double complete_value(long long cells, long long own, long lon
     return value > 0.0 ? 2.0 * value / entropy : 0.0;
 }
 
-#ifdef R
+#ifdef PIVOT_LEVELS
 // Few levels on either side, complete: the counts are in registers, and the last row and column of
-// a table follow from the margins. R, C: levels; P: pivots of a block; TABLE: entries of f that are
-// kept in shared memory, if there are not more.
+// a table follow from the margins. LEVELS: of the columns; PIVOTS: of a block; ENTRIES: of f, where
+// all of them are kept in shared memory, else 0.
+enum { A = PIVOT_LEVELS - 1, B = LEVELS - 1 };
+
 extern "C" __global__ void few_levels(SIDES, SIZES) {
-    __shared__ word held[CHUNK * P * (R - 1)];
-#if TABLE > 0
-    __shared__ long long table[TABLE];
+    __shared__ word held[CHUNK * PIVOTS * A];
+#if ENTRIES > 0
+    __shared__ long long table[ENTRIES];
 #else
     const long long *table = f;
 #endif
-    const int panel = blockIdx.x, first = blockIdx.y * P, t = threadIdx.x;
-    if (half && greatest[panel] < least[blockIdx.y]) return;
-#if TABLE > 0
+    const int panel = blockIdx.x, first = blockIdx.y * PIVOTS, t = threadIdx.x;
+    if (upper && greatest[panel] < least[blockIdx.y]) return;
+#if ENTRIES > 0
     for (int k = t; k <= n_samples; k += WIDTH) table[k] = f[k];
 #endif
-    unsigned counts[P][R - 1][C - 1];
+    unsigned counts[PIVOTS][A][B];
 #pragma unroll
-    for (int i = 0; i < P; i++)
+    for (int i = 0; i < PIVOTS; i++)
 #pragma unroll
-        for (int a = 0; a < R - 1; a++)
+        for (int a = 0; a < A; a++)
 #pragma unroll
-            for (int b = 0; b < C - 1; b++) counts[i][a][b] = 0;
-    const word *column = bits + (size_t)panel * (C - 1) * n_words * WIDTH + t;
+            for (int b = 0; b < B; b++) counts[i][a][b] = 0;
+    const word *column = bits + (size_t)panel * B * n_words * WIDTH + t;
     for (int start = 0; start < n_words; start += CHUNK) {
         const int some = n_words - start < CHUNK ? n_words - start : CHUNK;
         __syncthreads();
-        for (int k = t; k < some * P * (R - 1); k += WIDTH) {
-            const int w = k % some, i = k / some / (R - 1), a = k / some % (R - 1);
-            held[(w * P + i) * (R - 1) + a] =
+        for (int k = t; k < some * PIVOTS * A; k += WIDTH) {
+            const int w = k % some, i = k / some / A, a = k / some % A;
+            held[(w * PIVOTS + i) * A + a] =
                 first + i < n_pivots
-                    ? pivots[((size_t)(first + i) * (R + 1) + a) * n_words + start + w]
+                    ? pivots[((size_t)(first + i) * (PIVOT_LEVELS + 1) + a) * n_words + start + w]
                     : 0;
         }
         __syncthreads();
 #pragma unroll 4
         for (int w = 0; w < some; w++) {
-            word own[C - 1];
+            word own[B];
 #pragma unroll
-            for (int b = 0; b < C - 1; b++) own[b] = column[((size_t)b * n_words + start + w) * WIDTH];
+            for (int b = 0; b < B; b++) own[b] = column[((size_t)b * n_words + start + w) * WIDTH];
 #pragma unroll
-            for (int i = 0; i < P; i++)
+            for (int i = 0; i < PIVOTS; i++)
 #pragma unroll
-                for (int a = 0; a < R - 1; a++) {
-                    const word x = held[(w * P + i) * (R - 1) + a];
+                for (int a = 0; a < A; a++) {
+                    const word x = held[(w * PIVOTS + i) * A + a];
 #pragma unroll
-                    for (int b = 0; b < C - 1; b++) counts[i][a][b] += __popcll(x & own[b]);
+                    for (int b = 0; b < B; b++) counts[i][a][b] += __popcll(x & own[b]);
                 }
         }
     }
     const int place = places[panel * WIDTH + t];
     if (place < 0) return;  // nobody is waited for any more
-    const int *margin = margins + (size_t)panel * C * WIDTH + t;
+    const int *margin = margins + (size_t)panel * LEVELS * WIDTH + t;
     const long long sum = sums[panel * WIDTH + t], whole = f[n_samples];
 #pragma unroll
-    for (int i = 0; i < P; i++) {
+    for (int i = 0; i < PIVOTS; i++) {
         if (first + i >= n_pivots) break;
-        const int *m = pivot_margins + (size_t)(first + i) * R;
+        const int *m = pivot_margins + (size_t)(first + i) * PIVOT_LEVELS;
         long long cells = 0;
-        int corner = m[R - 1];
+        int corner = m[A];
 #pragma unroll
-        for (int a = 0; a < R - 1; a++) {
+        for (int a = 0; a < A; a++) {
             int left = m[a];
 #pragma unroll
-            for (int b = 0; b < C - 1; b++) {
+            for (int b = 0; b < B; b++) {
                 cells += table[counts[i][a][b]];
                 left -= counts[i][a][b];
             }
             cells += table[left];
         }
 #pragma unroll
-        for (int b = 0; b < C - 1; b++) {
+        for (int b = 0; b < B; b++) {
             int left = margin[b * WIDTH];
 #pragma unroll
-            for (int a = 0; a < R - 1; a++) left -= counts[i][a][b];
+            for (int a = 0; a < A; a++) left -= counts[i][a][b];
             cells += table[left];
             corner -= left;
         }
@@ -139,7 +142,7 @@ static __device__ int shared_bits(const word *x, const word *column, int n_words
 // samples that have one.
 extern "C" __global__ void any_levels(SIDES, SIZES, int r, int c, int kept, int complete) {
     const int panel = blockIdx.x, i = blockIdx.y, t = threadIdx.x;
-    if (half && greatest[panel] < least[i]) return;
+    if (upper && greatest[panel] < least[i]) return;
     const int place = places[panel * WIDTH + t];
     if (place < 0) return;
     const word *column = bits + (size_t)panel * kept * n_words * WIDTH + t;

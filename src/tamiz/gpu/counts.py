@@ -215,11 +215,11 @@ def measure(
     several = min(_PIVOTS, _HELD // cells) if few and len(pivots.rows) > 1 else 1
     if few:
         held = _TABLE if table.n_samples < _TABLE else 0
-        macros = {"R": r, "C": c, "P": several, "TABLE": held}
-        function = kernel(lane, "counts.cu", "few_levels", OUT=out, **macros)
+        macros = {"PIVOT_LEVELS": r, "LEVELS": c, "PIVOTS": several, "ENTRIES": held}
+        function = kernel(lane, "counts.cu", "few_levels", RESULT=out, **macros)
         more: tuple[Any, ...] = ()
     else:
-        function = kernel(lane, "counts.cu", "any_levels", OUT=out)
+        function = kernel(lane, "counts.cu", "any_levels", RESULT=out)
         kept, complete = int(panels.bits.shape[1]), pivots.complete and panels.complete
         more = tuple(np.int32(number) for number in (r, c, kept, complete))
     step = _MOST_BLOCKS * several

@@ -1,5 +1,5 @@
-// Sums of differences of pairs of samples: blocks of 64 by 64 pairs, 16 features at a time in shared
-// memory, 16 pairs in the registers of a thread.
+// Sums of differences of pairs of samples: blocks of 64 by 64 pairs, 16 features at a time in
+// shared memory, 16 pairs in the registers of a thread.
 //
 // Sums are those of float64, feature after feature, the same every time.
 
@@ -9,7 +9,7 @@
 #define STEP 16  // features at a time; ACROSS threads read them
 
 // out[i, l] += weight * sum over j of the difference of left[i, j] and right[l, j].
-// KIND: 0 absolute, 1 squared, 2 one where they are not the same.
+// DIFFERENCE: 0 absolute, 1 squared, 2 one where they are not the same.
 extern "C" __global__ void sum_differences(const double *left, const double *right, double *out,
                                            int m, int n, int p, double weight) {
     __shared__ double a[STEP][SIDE + 1], b[STEP][SIDE + 1];
@@ -43,9 +43,9 @@ extern "C" __global__ void sum_differences(const double *left, const double *rig
             for (int i = 0; i < EACH; i++)
 #pragma unroll
                 for (int l = 0; l < EACH; l++) {
-#if KIND == 0
+#if DIFFERENCE == 0
                     sum[i][l] += fabs(x[i] - z[l]);
-#elif KIND == 1
+#elif DIFFERENCE == 1
                     sum[i][l] += (x[i] - z[l]) * (x[i] - z[l]);
 #else
                     sum[i][l] += x[i] != z[l] ? 1.0 : 0.0;

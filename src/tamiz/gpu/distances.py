@@ -65,7 +65,7 @@ def add_differences(
     if not has_compiler(lane):
         _add_on_host(lane, left, right, kind, weight, out)
         return
-    function = kernel(lane, "distances.cu", "sum_differences", KIND=int(kind))
+    function = kernel(lane, "distances.cu", "sum_differences", DIFFERENCE=int(kind))
     sizes = (np.int32(m), np.int32(n), np.int32(p), np.float64(weight))
     function((-(-n // _SIDE), -(-m // _SIDE)), (_THREADS,), (left, right, out, *sizes))
 

@@ -244,7 +244,7 @@ def greedy(
         except KeyboardInterrupt:
             if not state.features:
                 raise
-            status = "interrupted"
+            status = "interrupted" if len(state.features) < n_steps else status
             still = np.isin(criterion.features, state.features, invert=True)
             state = state._replace(alive=still)  # some may have been removed from memory just now
     alive, added, path, scores = state
