@@ -16,7 +16,9 @@ def test_every_row_agrees_and_has_its_time():
     with emulated():
         rows = list(counts.rows(small=True))
     names = [name for name, *_ in rows]
-    assert len(names) == len(set(names)) and sum(name.startswith(("J4", "J5")) for name in names) == 4
+    assert (
+        len(names) == len(set(names)) and sum(name.startswith(("J4", "J5")) for name in names) == 4
+    )
     assert all(same is True for *_, same in rows), names
     assert all(seconds > 0.0 for _, seconds, _, _ in rows)
 

@@ -38,7 +38,7 @@ def rows(small: bool = False, columns: int = 4_000_000, n: int = 16_000) -> Iter
     lane = lane_of("cuda")
     assert lane is not None
     yield from pairs_of(lane, 300 if small else 16_063)
-    yield from selectors(200 if small else 2_000)
+    yield from selectors(60 if small else 2_000, 10 if small else 50)
     yield from relief(100 if small else 5_000)
     if small:
         columns, n = 1_000, 200
@@ -80,7 +80,7 @@ def pairs_of(lane: Lane, p: int) -> Iterator[Row]:
     yield f"J4 198 x {p:,}, whole call", seconds, cpu, bool((whole == right).all())
 
 
-def selectors(p: int) -> Iterator[Row]:
+def selectors(p: int, k: int) -> Iterator[Row]:
     """The filters that count: the same order and the same scores, missing values among them."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 300)
@@ -99,9 +99,9 @@ def selectors(p: int) -> Iterator[Row]:
         for name, table in (("complete", X), ("missing values", lacking)):
             if kind is not QPFS:
                 options = {**options, "missing": "ignore"}
-            fit = _fits(kind, {"n_features_to_select": 50, "bins": None, **options}, table, y)
+            fit = _fits(kind, {"n_features_to_select": k, "bins": None, **options}, table, y)
             shown = "".join(f" {v}" for k, v in options.items() if k in ("scheme", "nystroem"))
-            yield from _both(f"{kind.__name__}{shown}, 50 of {p:,}, {name}", fit)
+            yield from _both(f"{kind.__name__}{shown}, {k} of {p:,}, {name}", fit)
 
 
 def relief(n: int) -> Iterator[Row]:
