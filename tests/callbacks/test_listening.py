@@ -20,7 +20,7 @@ import tamiz
 from tamiz.callbacks import StopAfter, StoppedByCallbackError, TakesCallbacks, use_callbacks
 from tamiz.discovery import Knockoffs, Shadows, StabilitySelection
 from tamiz.embedded import SVMRFE, AdaptiveScaling, HoldOutSVM
-from tamiz.filters import CFS, MRMR, QPFS, FisherScore, Relief
+from tamiz.filters import CFS, JMI, MRMR, QPFS, FisherScore, Relief
 from tamiz.search import (
     BestFirst,
     ExhaustiveSearch,
@@ -119,6 +119,7 @@ LOOPS = {
     "Relief": lambda: Relief(),
     "QPFS": lambda: QPFS(2),
     "MRMR": lambda: MRMR(2),
+    "JMI": lambda: JMI(4),
     "SVC": lambda: SVC(),
     "LinearMachine": lambda: LinearMachine(),
 }
@@ -136,6 +137,7 @@ KEEPING = [
     "SimulatedAnnealing",
     "Shadows",
     "Knockoffs",
+    "JMI",
     "PegasosClassifier",
     "PerceptronClassifier",
 ]

@@ -15,7 +15,9 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Selector
+from tamiz.gpu import DEVICES, lane_of
 from tamiz.information import Codes, encode
+from tamiz.information.on_card import to_card
 from tamiz.information.weighted import WeightedCodes
 from tamiz.validation import as_vector, check_classes, check_counted_rows
 
@@ -26,6 +28,9 @@ HOW_MANY: list[Any] = [
     StrOptions({"auto"}),
     None,
 ]
+
+#: Where the work is done.
+DEVICE: list[Any] = [StrOptions(set(DEVICES)), None]
 
 #: What to do with a numeric target, where classes are needed.
 NUMBERS = 'use PearsonScore, RReliefF or CFS(task="regression"), which take numbers'
@@ -53,8 +58,10 @@ def encode_classes(
 ) -> Codes | WeightedCodes:
     """Discretise and pack the features by the parameters of a selector, with classes as target.
 
-    Sets ``classes_``.
+    Sets ``classes_``. Selectors that have a ``device`` get columns that are counted there.
     """
+    device = getattr(selector, "device", None)
+    lane_of(device)  # a card that is missing is missed before the work
     X, y, weight = check_counted_rows(X, as_vector(y), sample_weight)
     codes = encode(
         X,
@@ -69,7 +76,8 @@ def encode_classes(
     labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
     selector.classes_ = labels.classes
     codes.target = labels.codes
-    return codes
+    counted: Codes | WeightedCodes = to_card(codes, device)
+    return counted
 
 
 def warn_of_nothing(
@@ -82,6 +90,16 @@ def warn_of_nothing(
         UserWarning,
         stacklevel=3,
     )
+
+
+def refuse_card(device: str | None, what: str, instead: str) -> None:
+    """Refuse ``device="cuda"`` for what is not done there; "auto" means the CPU then."""
+    if device == "cuda":
+        raise ValueError(f'device="cuda" cannot be used with {what}; {instead}.')
+
+
+#: For streams, which are counted while they are read.
+NO_STREAM = ("fit_stream", "batches are counted on the CPU while they are read; leave device out")
 
 
 def refuse_categories(categorical_features: Any, what: str, instead: str) -> None:

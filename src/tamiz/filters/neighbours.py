@@ -23,10 +23,13 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from tamiz.gpu import Lane
+from tamiz.gpu.distances import Difference, MissingTable, add_differences, add_missing
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
@@ -40,6 +43,9 @@ _MOST_KEPT = 2**25
 #: Differences that make a thread worth while, and those after which progress is shown.
 _WORTH = 2**22
 _SLICE = 2**31
+
+#: Bytes for each distance on a card: the sums, their float32 copy, and what is between.
+_CARD_COPIES = 32
 
 #: Vector lanes assumed by the error bound; wider vectors only make it safer.
 _LANES = 4
@@ -219,6 +225,7 @@ def nearest(
     ties: Ties,
     squared: bool,
     progress: Progress,
+    lane: Lane | None = None,
 ) -> np.ndarray:
     """The ``k`` nearest neighbours of each sample in each group, -1 where there are fewer.
 
@@ -238,6 +245,9 @@ def nearest(
         Sum squares of differences (the euclidean order) instead of differences.
     progress : Progress
         Where to say how far it is.
+    lane : Lane, optional
+        The card that computes the distances. Who is among the neighbours is decided as without it,
+        from the float64 distances of those in doubt, so that they are the same.
 
     Returns
     -------
@@ -247,6 +257,25 @@ def nearest(
     n, m = len(table.codes), len(samples)
     n_groups = groups.shape[1]
     neighbours = np.full((m, n_groups, k), -1, dtype=np.int32)
+    width = table.numbers.shape[1] + table.symbols.shape[1] + 4 * table.partial.shape[1]
+    rows = max(1, _WORTH // (4 * n + 4 * n_groups * width))
+    if lane is None:
+        blocks = _blocks_on_cpu(table, samples, squared, progress)
+    else:
+        blocks = _blocks_on_card(table, samples, squared, lane)
+    for top, distances in blocks:
+        part, found = samples[top : top + len(distances)], neighbours[top : top + len(distances)]
+        chosen = distances, table, part, groups, ties, squared, found
+        run_tiles(_choose, len(part), *chosen, min_items=rows, max_items=4 * rows)
+        progress.update(f"neighbours, {(top + len(part)) / m:.0%}")
+    return neighbours
+
+
+def _blocks_on_cpu(
+    table: ReliefTable, samples: np.ndarray, squared: bool, progress: Progress
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Distances of some samples after the other from all, and the place of the first of them."""
+    n, m = len(table.codes), len(samples)
     single = table.numbers.astype(np.float32)
     symmetric = np.array_equal(samples, np.arange(n)) and n * n <= _MOST_KEPT
     height = n if symmetric else max(_SIDE, min(m, _MOST_KEPT // n // _SIDE * _SIDE))
@@ -254,10 +283,8 @@ def nearest(
     columns = -(-n // _SIDE)
     p = single.shape[1] + table.symbols.shape[1] + 4 * table.partial.shape[1]
     blocks = max(1, _WORTH // (_SIDE * _SIDE * p + 1))
-    rows = max(1, _WORTH // (4 * n + 4 * n_groups * p))
     for top in range(0, m, height):
         part = samples[top : top + height]
-        found = neighbours[top : top + height]
         grid = np.ones((-(-len(part) // _SIDE), columns), dtype=bool)
         pairs = np.argwhere(np.triu(grid) if symmetric else grid)
         args = single, table, part, distances, squared, symmetric
@@ -267,9 +294,43 @@ def nearest(
             run_tiles(_fill, len(some), some, *args, min_items=blocks, max_items=4 * blocks)
             done = (top + len(part) * (first + len(some)) / len(pairs)) / m
             progress.update(f"distances, {done:.0%}")
-        chosen = distances, table, part, groups, ties, squared, found
-        run_tiles(_choose, len(part), *chosen, min_items=rows, max_items=4 * rows)
-    return neighbours
+        yield top, distances[: len(part)]
+
+
+def _blocks_on_card(
+    table: ReliefTable, samples: np.ndarray, squared: bool, lane: Lane
+) -> Iterator[tuple[int, np.ndarray]]:
+    """The same on a card, which sums up in float64: what is rounded to float32 is the distance."""
+    n, m = len(table.codes), len(samples)
+    kind = Difference.SQUARED if squared else Difference.ABSOLUTE
+    columns = table.numbers.shape[1] + table.symbols.shape[1] + table.partial.shape[1]
+    held = 8 * (n * columns + table.expected.size)
+    copies = _CARD_COPIES * (2 if table.partial.shape[1] else 1)
+    what = f"distances of {n:,} samples in {columns:,} features"
+    lane.require(held + copies * n * _SIDE, what, size=n)
+    room = (lane.free_bytes() - held) // (copies * n)
+    height = int(max(_SIDE, min(m, _MOST_KEPT // n, room)))
+    with lane.guarded(what):
+        numbers = lane.to_device(table.numbers)
+        symbols = lane.to_device(table.symbols.astype(np.float64))
+        weight = table.symbol_weight * (table.symbol_weight if squared else 1.0)
+        missing = MissingTable(
+            lane.to_device(table.partial),
+            table.partial_symbolic,
+            lane.to_device(table.expected),
+            lane.to_device(table.both),
+            table.partial_weight,
+            lane.to_device(table.codes),
+        )
+        for top in range(0, m, height):
+            rows = lane.to_device(samples[top : top + height])
+            out = lane.xp.zeros((len(rows), n), dtype=np.float64)
+            if table.numbers.shape[1]:
+                add_differences(lane, numbers[rows], numbers, kind, 1.0, out)
+            if table.symbols.shape[1]:
+                add_differences(lane, symbols[rows], symbols, Difference.UNLIKE, weight, out)
+            add_missing(lane, missing, rows, squared, out)
+            yield top, lane.to_host(out.astype(np.float32))
 
 
 def summed_differences(

@@ -32,7 +32,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters import streaming
-from tamiz.filters.base import HOW_MANY, REGRESSION, Filter, refuse_categories, warn_of_nothing
+from tamiz.filters.base import (
+    DEVICE,
+    HOW_MANY,
+    NO_STREAM,
+    REGRESSION,
+    Filter,
+    refuse_card,
+    refuse_categories,
+    warn_of_nothing,
+)
 from tamiz.filters.redundancy import Redundancy, exact, nystroem, sample_features, subspace
 from tamiz.filters.similarity import (
     Custom,
@@ -143,6 +152,10 @@ class QPFS(Filter):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where pairs of columns are counted: on the CPU, on a GPU, or on a GPU if there is one that
+        works. The result is the same. ``fit_stream``, and similarities that are not counted, use
+        the CPU.
 
     Attributes
     ----------
@@ -237,6 +250,7 @@ class QPFS(Filter):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
         "n_jobs": N_JOBS,
+        "device": DEVICE,
     }
 
     def __init__(
@@ -260,6 +274,7 @@ class QPFS(Filter):
         random_state: Any = None,
         verbose: bool | int = 0,
         n_jobs: int | None = None,
+        device: str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
@@ -279,6 +294,7 @@ class QPFS(Filter):
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.device = device
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -350,6 +366,7 @@ class QPFS(Filter):
     fit_stream = streaming.fit_stream
 
     def _stream_needs(self) -> Needs:
+        refuse_card(self.device, *NO_STREAM)
         if not isinstance(self.similarity, str):
             kind = "a function" if callable(self.similarity) else "an array"
             raise ValueError(
@@ -414,6 +431,8 @@ class QPFS(Filter):
         """Check the data and put the similarity before them."""
         task = guess_task(y) if self.task == "auto" else self.task
         if not self._uses_codes():
+            what = "a similarity that is not counted"
+            refuse_card(self.device, what, 'use similarity="mutual_information"')
             self._refuse_categories()
         if isinstance(self.similarity, str):
             return similarity_of_arrays(self, X, y, task, self._kind(), weight)

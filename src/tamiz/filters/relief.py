@@ -47,7 +47,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters import streaming
-from tamiz.filters.base import HOW_MANY, Filter, warn_of_nothing
+from tamiz.filters.base import DEVICE, HOW_MANY, Filter, warn_of_nothing
 from tamiz.filters.neighbours import (
     ReliefTable,
     Ties,
@@ -58,6 +58,7 @@ from tamiz.filters.neighbours import (
     summed_differences,
 )
 from tamiz.filters.streaming import Needs, Sampling, Stream
+from tamiz.gpu import lane_of
 from tamiz.information.columns import read_columns, safe_units
 from tamiz.information.encoding import BINNING
 from tamiz.runtime.progress import Progress
@@ -109,6 +110,7 @@ class ReliefBase(Filter):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
         "n_jobs": N_JOBS,
+        "device": DEVICE,
     }
 
     sample_indices_: np.ndarray
@@ -127,6 +129,7 @@ class ReliefBase(Filter):
         random_state: Any = None,
         verbose: bool | int = 0,
         n_jobs: int | None = None,
+        device: str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -139,10 +142,12 @@ class ReliefBase(Filter):
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.device = device
 
     def _start(self, X: Any) -> Any:
         """Check the parameters and the table."""
         self._validate_params()
+        lane_of(self.device)  # a card that is missing is missed before the work
         refuse_duplicate_names(X)
         if sparse.issparse(X):  # scikit-learn has the sentence
             check_X(self, X, reset=True)
@@ -265,7 +270,8 @@ class ReliefBase(Filter):
         scores = np.zeros(X.shape[1])
         with Progress(type(self).__name__, self.verbose) as progress:
             ties = Ties(order, seed, at_random)
-            found = nearest(distance, rows, groups, k, ties, squared, progress)
+            lane = lane_of(self.device)
+            found = nearest(distance, rows, groups, k, ties, squared, progress, lane)
             weighed = self._weigh(diff, weight, rows, found, target, progress)
         scores[feature_order(columns)] = weighed
         scores = np.where(columns.constant, 0.0, np.clip(scores, -1.0, 1.0))
@@ -401,6 +407,9 @@ class ReliefF(ReliefBase):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where distances are computed: on the CPU, on a GPU, or on a GPU if there is one that works.
+        The neighbours and the scores are the same.
 
     Attributes
     ----------
@@ -528,6 +537,9 @@ class Relief(ReliefF):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where distances are computed: on the CPU, on a GPU, or on a GPU if there is one that works.
+        The neighbours and the scores are the same.
 
     Attributes
     ----------
@@ -577,6 +589,7 @@ class Relief(ReliefF):
         random_state: Any = None,
         verbose: bool | int = 0,
         n_jobs: int | None = None,
+        device: str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_samples = n_samples
@@ -588,6 +601,7 @@ class Relief(ReliefF):
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.device = device
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         stops, n = np.cumsum(counts), counts.sum()
@@ -641,6 +655,9 @@ class RReliefF(ReliefBase):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where distances are computed: on the CPU, on a GPU, or on a GPU if there is one that works.
+        The neighbours and the scores are the same.
 
     Attributes
     ----------

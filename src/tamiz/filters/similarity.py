@@ -16,9 +16,11 @@ import numpy as np
 
 from tamiz.filters.base import REGRESSION
 from tamiz.filters.streaming import Correlate, Sampling, Stream, count_columns
+from tamiz.gpu import lane_of
 from tamiz.information import encode
 from tamiz.information.codes import DiscreteColumns, require_pairs
 from tamiz.information.columns import safe_units
+from tamiz.information.on_card import to_card
 from tamiz.runtime.progress import Progress
 from tamiz.scale import CoMoments, RowSample
 from tamiz.validation import (
@@ -368,6 +370,8 @@ def similarity_of_arrays(
     """The similarity of the features of ``X``, by the parameters of a selector."""
     if not kind.counts:
         return Pearson(*read_numbers(selector, X, y, task), weight)
+    device = getattr(selector, "device", None)
+    lane_of(device)  # a card that is missing is missed before the work
     codes = encode(
         X,
         bins=selector.bins,
@@ -380,7 +384,7 @@ def similarity_of_arrays(
     target = read_target(y, codes.n_samples, task, guessed=selector.task == "auto")
     kind.require_labels(target)
     codes.target = target.values
-    return Information(codes, least=kind.least, ratio=kind.ratio)
+    return Information(to_card(codes, device), least=kind.least, ratio=kind.ratio)
 
 
 def read_numbers(selector: Any, X: Any, y: np.ndarray, task: str) -> tuple[np.ndarray, Target]:

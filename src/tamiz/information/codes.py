@@ -332,7 +332,7 @@ class Codes(DiscreteColumns):
         j = self._number(j)
         if self._home[j] < 0:
             return self.wide.codes[self._place[j]].copy()
-        return self._pivot(j).codes
+        return self.pivot(j).codes
 
     def entropies(self) -> np.ndarray:
         out = np.empty(self.n_features)
@@ -399,7 +399,7 @@ class Codes(DiscreteColumns):
                 pivots = group.pivots(self._place[features[part]])
                 self._fill_packed(pivots, group.incomplete, ratio, part, out)
         for k in np.flatnonzero(self._home[features] < 0):
-            self._fill_row(self._pivot(features[k]), ratio, out[k])
+            self._fill_row(self.pivot(features[k]), ratio, out[k])
 
     def matrix(
         self, *, ratio: bool = False, dtype: Any = np.float64, progress: Progress | None = None
@@ -429,11 +429,7 @@ class Codes(DiscreteColumns):
                             f"pairs of {left.n_levels} and {right.n_levels} levels, "
                             f"{min(1.0, (first + step) / len(tiles)):.0%}"
                         )
-        for j in self.wide.features:
-            row = np.empty(self.n_features)
-            self._fill_row(self._pivot(j), ratio, row)
-            out[j] = row
-            out[:, j] = row
+        self._fill_wide(ratio, out)
         return out
 
     def contingency(self, codes: Any = None, n_codes: int | None = None) -> list[np.ndarray]:
@@ -492,7 +488,8 @@ class Codes(DiscreteColumns):
 
     # ---------------------------------------------------------------------------------------- work
 
-    def _pivot(self, j: int) -> Pivot:
+    def pivot(self, j: int) -> Pivot:
+        """Feature ``j`` as a column that others are held against."""
         home, place = self._home[j], self._place[j]
         if home < 0:
             return Pivot.of(self.wide.codes[place], self.n_samples)
@@ -500,25 +497,40 @@ class Codes(DiscreteColumns):
 
     def _row(self, j: int, ratio: bool) -> np.ndarray:
         out = np.empty(self.n_features)
-        self._fill_row(self._pivot(j), ratio, out)
+        self._fill_row(self.pivot(j), ratio, out)
         return out
 
     def _fill_row(self, pivot: Pivot, ratio: bool, out: np.ndarray) -> None:
         """Write the information of one column of codes with every feature."""
-        scale = 1.0 if ratio else 1.0 / self.scale
-        for group in self.groups:
-            if group.n_levels * pivot.n_levels > MOST_CELLS:
-                part = self._grouped(pivot, group, ratio)
-            else:
-                single = Pivots(pivot.bits[None], pivot.margins[None])
-                part = self._pairs(single, group, pivot.incomplete, ratio)[0]
-            out[group.features] = part * scale
+        self._fill_groups(pivot, ratio, out)
         if len(self.wide.features):
             part = np.empty(len(self.wide.features))
             columns = self.wide.codes, self.wide.n_levels
             args = pivot.order, pivot.bounds, *columns, self.table, ratio, part
             run_tiles(grouped_rows, len(part), *args, min_items=1 + _WORTH // self.n_samples)
-            out[self.wide.features] = part * scale
+            out[self.wide.features] = part * (1.0 if ratio else 1.0 / self.scale)
+
+    def _fill_groups(self, pivot: Pivot, ratio: bool, out: np.ndarray) -> None:
+        """Write the information of one column of codes with every feature that is packed."""
+        for group in self.groups:
+            self._fill_group(pivot, group, ratio, out)
+
+    def _fill_group(self, pivot: Pivot, group: Group, ratio: bool, out: np.ndarray) -> None:
+        """Write the information of one column of codes with those of a group."""
+        if group.n_levels * pivot.n_levels > MOST_CELLS:
+            part = self._grouped(pivot, group, ratio)
+        else:
+            single = Pivots(pivot.bits[None], pivot.margins[None])
+            part = self._pairs(single, group, pivot.incomplete, ratio)[0]
+        out[group.features] = part * (1.0 if ratio else 1.0 / self.scale)
+
+    def _fill_wide(self, ratio: bool, out: np.ndarray) -> None:
+        """Write the rows and columns of a matrix that belong to columns without bits."""
+        for j in self.wide.features:
+            row = np.empty(self.n_features)
+            self._fill_row(self.pivot(j), ratio, row)
+            out[j] = row
+            out[:, j] = row
 
     def _fill_packed(
         self, pivots: Pivots, incomplete: bool, ratio: bool, rows: np.ndarray, out: np.ndarray
@@ -557,7 +569,7 @@ class Codes(DiscreteColumns):
         """Part of the matrix for two groups whose tables have very many cells."""
         scale = 1.0 if ratio else 1.0 / self.scale
         for j in left.features:
-            part = scale * self._grouped(self._pivot(j), right, ratio)
+            part = scale * self._grouped(self.pivot(j), right, ratio)
             out[j, right.features] = out[right.features, j] = part
 
     def _grouped(self, pivot: Pivot, group: Group, ratio: bool) -> np.ndarray:

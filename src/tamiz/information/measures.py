@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.gpu import lane_of
 from tamiz.information.codes import Codes, DiscreteColumns
 from tamiz.information.encoding import DISCRETE, are_continuous, encode
+from tamiz.information.on_card import to_card
 from tamiz.information.packing import joint_codes
 from tamiz.validation import checked, float_type, one_of
 
@@ -179,6 +181,7 @@ def mutual_information_matrix(
     missing: str = "code",
     unit: str = "nats",
     dtype: Any = np.float64,
+    device: str | None = None,
 ) -> np.ndarray:
     """Mutual information between the columns of a table.
 
@@ -197,6 +200,9 @@ def mutual_information_matrix(
         Base of the logarithm: e or 2.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         Type of the result; float32 halves its memory.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where pairs are counted: on the CPU, on a GPU, or on a GPU if there is one that works. The
+        result is the same.
 
     Returns
     -------
@@ -216,6 +222,7 @@ def mutual_information_matrix(
     array([[1.    , 0.3113],
            [0.3113, 0.8113]])
     """
+    lane_of(device)  # a card that is missing is missed before the work
     codes = encode(
         X,
         bins=bins,
@@ -224,7 +231,7 @@ def mutual_information_matrix(
         categorical_features=categorical_features,
         missing=missing,
     )
-    matrix = _matrix(codes, rows, False, dtype)
+    matrix = _matrix(to_card(codes, device), rows, False, dtype)
     if unit != "nats":
         matrix /= matrix.dtype.type(_NATS[unit])
     return matrix

@@ -11,21 +11,32 @@ to time, so that a full ranking costs half of what it seems to.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
 from tamiz.filters import partial, streaming
-from tamiz.filters.base import HOW_MANY, NUMBERS, Filter, encode_classes, warn_of_nothing
+from tamiz.filters.base import (
+    DEVICE,
+    HOW_MANY,
+    NO_STREAM,
+    NUMBERS,
+    Filter,
+    encode_classes,
+    refuse_card,
+    warn_of_nothing,
+)
 from tamiz.filters.streaming import Needs, Stream, count_with_classes
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.encoding import BINNING
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads
-from tamiz.validation import N_JOBS, unchanged_on_error
+from tamiz.validation import N_JOBS, depth_of_caller, unchanged_on_error
 
 #: Fraction of the features still in play at which the others are removed from memory.
 COMPACT = 0.7
@@ -193,6 +204,17 @@ class GreedySearch(NamedTuple):
     scores: np.ndarray  # value of each feature when it was added, or at the end
     n_added: int
     path: list[PathStep]
+    status: str = "finished"  # or "interrupted"
+
+    def warn_if_interrupted(self, selector: Any, n_steps: int) -> None:
+        """Say that Ctrl-C ended the search, and with what."""
+        if self.status == "interrupted":
+            warnings.warn(
+                f"{type(selector).__name__}: interrupted after {self.n_added:,} of {n_steps:,} "
+                "features; those not added are ranked by what they would have been worth next.",
+                ConvergenceWarning,
+                stacklevel=depth_of_caller(),
+            )
 
 
 def greedy(
@@ -206,45 +228,74 @@ def greedy(
 
     It is called as ``proceed(n_added, k, value)`` before ``criterion.features[k]`` is added. The
     first is always added. Features of a lower tier come first; ties go to the greater relevance,
-    then to the first column.
+    then to the first column. Ctrl-C ends the search with the features added until then, unless
+    there are none.
     """
     n_features = len(criterion.features)
-    alive = np.ones(n_features, dtype=bool)
-    added: list[int] = []
-    path: list[PathStep] = []
-    scores = np.empty(n_features)
+    state = _Added(np.ones(n_features, dtype=bool), [], [], np.empty(n_features))
+    status = "finished"
     with Progress("selecting", verbose) as progress:
-        while len(added) < n_steps:
-            left = n_features - len(added)
-            if left < COMPACT * len(alive):
-                criterion.keep(np.flatnonzero(alive))
-                alive = np.ones(left, dtype=bool)
-            open_ = alive & (criterion.tier == criterion.tier[alive].min())
-            most = min(n_steps - len(added), int(np.count_nonzero(open_)))
-            limit = min(most, 1 + int((1 - COMPACT) * left))
-            steps = criterion.several(open_, limit) if proceed is None else None
-            if steps is None:
-                k, value = _best(criterion, open_)
-                if proceed is not None and added and not proceed(len(added), k, value):
+        try:
+            while len(state.features) < n_steps:
+                state, going = _step(criterion, state, n_steps, proceed)
+                if not going:
                     break
-                steps = [(k, value)]
-                if left > 1:
-                    criterion.add(k)
-            for k, value in steps:
-                alive[k] = False
-                feature = int(criterion.features[k])
-                added.append(feature)
-                scores[feature] = value
-                path.append(PathStep("add", (feature,), len(added), value))
-            progress.update(f"{len(added):,} of {n_steps:,} features")
+                progress.update(f"{len(state.features):,} of {n_steps:,} features")
+        except KeyboardInterrupt:
+            if not state.features:
+                raise
+            status = "interrupted" if len(state.features) < n_steps else status
+            still = np.isin(criterion.features, state.features, invert=True)
+            state = state._replace(alive=still)  # some may have been removed from memory just now
+    alive, added, path, scores = state
     if len(added) == n_features:
-        return GreedySearch(np.array(added), scores, len(added), path)
+        return GreedySearch(np.array(added), scores, len(added), path, status)
     rest, values = criterion.features[alive], criterion.values()[alive]
     scores[rest] = values
     order = order_by(-criterion.tier[alive], values, criterion.relevance[alive])
-    return GreedySearch(
-        np.concatenate([added, rest[order]]).astype(np.intp), scores, len(added), path
-    )
+    order = np.concatenate([added, rest[order]]).astype(np.intp)
+    return GreedySearch(order, scores, len(added), path, status)
+
+
+class _Added(NamedTuple):
+    """How far a greedy search is."""
+
+    alive: np.ndarray  # which of the criterion's features have not been added
+    features: list[int]
+    path: list[PathStep]
+    scores: np.ndarray  # of all features
+
+
+def _step(
+    criterion: Criterion,
+    state: _Added,
+    n_steps: int,
+    proceed: Callable[[int, int, float], bool] | None,
+) -> tuple[_Added, bool]:
+    """Add one feature, or several at once; False if ``proceed`` says no."""
+    alive, added, path, scores = state
+    left = len(scores) - len(added)
+    if left < COMPACT * len(alive):
+        criterion.keep(np.flatnonzero(alive))
+        alive = np.ones(left, dtype=bool)
+    open_ = alive & (criterion.tier == criterion.tier[alive].min())
+    most = min(n_steps - len(added), int(np.count_nonzero(open_)))
+    limit = min(most, 1 + int((1 - COMPACT) * left))
+    steps = criterion.several(open_, limit) if proceed is None else None
+    if steps is None:
+        k, value = _best(criterion, open_)
+        if proceed is not None and added and not proceed(len(added), k, value):
+            return state._replace(alive=alive), False
+        steps = [(k, value)]
+        if left > 1:
+            criterion.add(k)
+    for k, value in steps:
+        alive[k] = False
+        feature = int(criterion.features[k])
+        added.append(feature)
+        scores[feature] = value
+        path.append(PathStep("add", (feature,), len(added), value))
+    return state._replace(alive=alive), True
 
 
 def _best(criterion: Criterion, alive: np.ndarray) -> tuple[int, float]:
@@ -262,6 +313,7 @@ class GreedyFilter(InformationFilter):
         **InformationFilter._parameter_constraints,
         "full_ranking": ["boolean"],
         "verbose": ["verbose"],
+        "device": DEVICE,
     }
 
     def __init__(
@@ -275,6 +327,7 @@ class GreedyFilter(InformationFilter):
         full_ranking: bool = False,
         verbose: bool | int = 0,
         n_jobs: int | None = None,
+        device: str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.bins = bins
@@ -284,6 +337,7 @@ class GreedyFilter(InformationFilter):
         self.full_ranking = full_ranking
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.device = device
 
     def _criterion_name(self) -> str:
         """What the path shows."""
@@ -317,6 +371,7 @@ class GreedyFilter(InformationFilter):
         return Needs(nominal=True)
 
     def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        refuse_card(self.device, *NO_STREAM)
         return self._search(self._read_stream(stream, sample_size), watch, stream.summary)
 
     @abstractmethod
@@ -343,10 +398,12 @@ class GreedyFilter(InformationFilter):
         n_selected = number_to_select(self.n_features_to_select, n_features, None)
         n_steps = n_features if self.full_ranking else n_selected
         found = greedy(criterion, n_steps, verbose=self.verbose)
+        self.status_ = found.status
         warn_of_no_gain(self, self.relevance_, found)
+        found.warn_if_interrupted(self, n_steps)
         self._finish(
             order=found.order,
-            n_selected=n_selected,
+            n_selected=min(n_selected, found.n_added),
             scores=found.scores,
             path=found.path,
             seconds=watch.seconds,

@@ -55,6 +55,9 @@ class JMI(GreedyFilter):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where pairs of columns are counted: on the CPU, on a GPU, or on a GPU if there is one that
+        works. The result is the same. ``fit_stream`` counts on the CPU.
 
     Attributes
     ----------
@@ -62,6 +65,8 @@ class JMI(GreedyFilter):
         Value of the criterion when the feature was added, or would have been added next.
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
+    status_ : str
+        "finished", or "interrupted": the features added until then are selected.
     support_, ranking_, order_, selection_
         See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)
@@ -143,6 +148,9 @@ class CMIM(GreedyFilter):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where pairs of columns are counted: on the CPU, on a GPU, or on a GPU if there is one that
+        works. The result is the same. ``fit_stream`` counts on the CPU.
 
     Attributes
     ----------
@@ -150,6 +158,8 @@ class CMIM(GreedyFilter):
         Value of the criterion when the feature was added, or would have been added next.
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
+    status_ : str
+        "finished", or "interrupted": the features added until then are selected.
     support_, ranking_, order_, selection_
         See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)

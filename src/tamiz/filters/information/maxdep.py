@@ -78,6 +78,8 @@ class MaxDep(InformationFilter):
         relevance alone of features whose own counts are too thin.
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
+    status_ : str
+        "finished", or "interrupted": the features added until then are selected.
     support_, ranking_, order_, selection_
         See :class:`tamiz.base.Selector`. Features not selected are ranked by the value they
         would have had if added next.
@@ -184,7 +186,9 @@ class MaxDep(InformationFilter):
             )
 
         found = greedy(criterion, n_steps, proceed=proceed, verbose=self.verbose)
+        self.status_ = found.status
         warn_of_no_gain(self, self.relevance_, found)
+        found.warn_if_interrupted(self, n_steps)
         useful = int(np.count_nonzero(tiers(codes) == 0.0))
         self._finish(
             order=found.order,
@@ -218,8 +222,8 @@ class _JointWithAll(CountedCriterion):
         return int(joint.max(initial=-1)) + 1, self.codes.amount(joint >= 0)
 
     def add(self, k: int) -> None:
-        self.joint = joint_codes(self.codes.condition(k), self.joint)
-        both = joint_codes(self.joint, self.codes.target)
-        beyond = self.codes.against(both) - self.codes.against(self.joint)
-        known = self.current[k]
-        self.current = known + np.maximum(beyond, 0.0)
+        joint = joint_codes(self.codes.condition(k), self.joint)
+        both = joint_codes(joint, self.codes.target)
+        beyond = self.codes.against(both) - self.codes.against(joint)
+        current = self.current[k] + np.maximum(beyond, 0.0)
+        self.joint, self.current = joint, current  # Ctrl-C leaves both or neither

@@ -27,12 +27,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters.base import NUMBERS, refuse_categories
+from tamiz.filters.base import NUMBERS, refuse_card, refuse_categories
 from tamiz.filters.information.base import CountedCriterion, Criterion, GreedyFilter
 from tamiz.filters.streaming import Correlate, Needs, Stream
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.columns import safe_units
 from tamiz.information.counting import least_redundant
+from tamiz.information.on_card import CardCodes, SharedSums
 from tamiz.scale.comoments import anova_f
 from tamiz.validation import (
     check_classes,
@@ -89,6 +90,9 @@ class MRMR(GreedyFilter):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where pairs of columns are counted: on the CPU, on a GPU, or on a GPU if there is one that
+        works. The result is the same. ``fit_stream`` and "f_pearson" use the CPU.
 
     Attributes
     ----------
@@ -97,6 +101,8 @@ class MRMR(GreedyFilter):
         features added at different steps do not compare: use ``ranking_`` for that.
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats, or F statistic.
+    status_ : str
+        "finished", or "interrupted": the features added until then are selected.
     support_, ranking_, order_, selection_
         See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)
@@ -152,6 +158,7 @@ class MRMR(GreedyFilter):
         full_ranking: bool = False,
         verbose: bool | int = 0,
         n_jobs: int | None = None,
+        device: str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -163,17 +170,24 @@ class MRMR(GreedyFilter):
         self.full_ranking = full_ranking
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.device = device
 
     def _criterion_name(self) -> str:
         sign = "−" if self.scheme == "difference" else "/"
         return f"relevance {sign} mean redundancy"
 
     def _criterion(self, codes: DiscreteColumns) -> Criterion:
-        return _SharedInformation(codes, self.scheme == "quotient")
+        quotient = self.scheme == "quotient"
+        if isinstance(codes, CardCodes) and codes.all_on_card:
+            return _SharedOnCard(codes, quotient)
+        return _SharedInformation(codes, quotient)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Criterion:
         if self.measure == "mutual_information":
             return super()._read(X, y, sample_weight)
+        refuse_card(
+            self.device, 'measure="f_pearson"', 'use measure="mutual_information", which counts'
+        )
         self._refuse_categories()
         X, y, weight = check_counted_rows(X, y, sample_weight)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
@@ -233,10 +247,14 @@ class _SharedInformation(CountedCriterion):
         n_steps = min(n_steps, 1 + SLICE // self.planes.bits.size)
         table, scale = self.codes.table, 1.0 / self.codes.scale
         floor = FLOOR if self.quotient else -1.0
-        so_far = alive, self.relevance, self.total, self.n_added
+        total = (
+            self.total.copy()
+        )  # Ctrl-C comes when the loop is over: all of it counts, or nothing
+        so_far = alive, self.relevance, total, self.n_added
         order, values = least_redundant(n_steps, *so_far, self.planes, table, scale, floor)
-        self.n_added += n_steps
-        return list(zip(order.tolist(), values.tolist(), strict=True))
+        found = list(zip(order.tolist(), values.tolist(), strict=True))
+        self.total, self.n_added = total, self.n_added + n_steps
+        return found
 
     def keep(self, which: np.ndarray) -> None:
         super().keep(which)
@@ -249,6 +267,30 @@ class _SharedInformation(CountedCriterion):
         row = self.codes.row(k)
         self.total += np.maximum(row, FLOOR) if self.quotient else row
         self.n_added += 1
+
+
+class _SharedOnCard(_SharedInformation):
+    """The same on a card, where the sums stay until somebody asks for them."""
+
+    codes: CardCodes
+
+    def _prepare(self) -> None:
+        floor = FLOOR if self.quotient else -1.0
+        self.sums = SharedSums(self.codes, self.relevance, self.total, self.n_added, floor)
+
+    def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
+        return self.sums.steps(min(n_steps, self.sums.steps_at_once()), alive)
+
+    def keep(self, which: np.ndarray) -> None:
+        self._fetch()
+        super().keep(which)
+
+    def values(self) -> np.ndarray:
+        self._fetch()
+        return super().values()
+
+    def _fetch(self) -> None:
+        self.total, self.n_added = self.sums.total(), self.sums.n_added
 
 
 class _Correlated(Criterion):

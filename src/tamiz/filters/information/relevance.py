@@ -24,7 +24,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz.base import Stopwatch
+from tamiz.filters.base import DEVICE, NO_STREAM, refuse_card
 from tamiz.filters.information.base import ScoreFilter
+from tamiz.filters.streaming import Stream
 from tamiz.filters.univariate.base import over_classes
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.evidence import divergence
@@ -51,6 +54,9 @@ class MaxRel(ScoreFilter):
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where pairs of columns are counted: on the CPU, on a GPU, or on a GPU if there is one that
+        works. The result is the same. ``fit_stream`` counts on the CPU.
 
     Attributes
     ----------
@@ -83,6 +89,8 @@ class MaxRel(ScoreFilter):
     (150, 2)
     """
 
+    _parameter_constraints = {**ScoreFilter._parameter_constraints, "device": DEVICE}
+
     def __init__(
         self,
         n_features_to_select: int | float | str | None = None,
@@ -92,6 +100,7 @@ class MaxRel(ScoreFilter):
         categorical_features: Any = None,
         missing: str = "code",
         n_jobs: int | None = None,
+        device: str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.bins = bins
@@ -99,9 +108,14 @@ class MaxRel(ScoreFilter):
         self.categorical_features = categorical_features
         self.missing = missing
         self.n_jobs = n_jobs
+        self.device = device
 
     def _score(self, codes: DiscreteColumns) -> np.ndarray:
         return codes.relevance()
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        refuse_card(self.device, *NO_STREAM)
+        return super()._fit_streamed(stream, watch, sample_size)
 
 
 class InformationGain(ScoreFilter):

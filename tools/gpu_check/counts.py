@@ -1,0 +1,221 @@
+"""Counting filters and Relief on a card: rows J4 and J5, and whether the CPU gives the same.
+
+    python -m tools.gpu_check.counts [--small] [--columns 4000000] [--rows 16000]
+
+Each row is a name, the seconds on the card, those of the CPU of the same machine (None where it was
+not asked) and whether both gave the same, to the last bit. Times are the best of three after a
+first call, which compiles the kernels; J5 is done once. J4 comes twice: the matrix on the card,
+from bits that are there already, and the whole call, with coding and the way back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tamiz.filters import CMIM, JMI, MRMR, QPFS, MaxRel, ReliefF
+from tamiz.filters.information.base import GreedySearch, greedy
+from tamiz.gpu import Lane, lane_of
+from tamiz.information import Codes, encode, mutual_information_matrix
+from tamiz.information.counting import Planes, log_table
+from tamiz.information.on_card import CardCodes
+from tamiz.information.packing import Group, Wide
+from tamiz.runtime.threads import run_tiles
+from tamiz.validation import free_bytes
+
+Row = tuple[str, float, float | None, bool]
+
+#: Columns that are drawn at a time, and steps of the search that the CPU is asked for.
+BLOCK, CPU_STEPS = 8_192, 3
+
+
+def rows(small: bool = False, columns: int = 4_000_000, n: int = 16_000) -> Iterator[Row]:
+    """All rows; ``small`` is for tests and for machines without a card."""
+    lane = lane_of("cuda")
+    assert lane is not None
+    yield from pairs_of(lane, 300 if small else 16_063)
+    yield from selectors(60 if small else 2_000, 10 if small else 50)
+    yield from relief(100 if small else 5_000)
+    if small:
+        columns, n = 1_000, 200
+    yield from ranking(lane, columns, n, 5 if small else 200)
+
+
+def best(function: Callable[[], Any], lane: Lane | None, times: int = 3) -> tuple[float, Any]:
+    """Least seconds of some calls after a first, and the last result."""
+    result = function()
+    seconds = []
+    for _ in range(times):
+        if lane is not None:
+            lane.synchronize()
+        start = time.perf_counter()
+        result = function()
+        if lane is not None:
+            lane.synchronize()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), result
+
+
+def pairs_of(lane: Lane, p: int) -> Iterator[Row]:
+    """J4: mutual information of all pairs of columns, 198 samples of three levels."""
+    X = np.random.default_rng(0).integers(0, 3, (198, p), dtype=np.int8)
+    codes = encode(X, bins=None)
+    assert isinstance(codes, Codes)
+    card = CardCodes(codes, lane)
+    cpu, right = best(lambda: codes.matrix(dtype=np.float32), None)
+    seconds, found = best(lambda: card.card_matrix(dtype=np.float32), lane)
+    same = bool((lane.to_host(found) == right).all())
+    del found
+    yield f"J4 198 x {p:,}, all pairs, on the card", seconds, cpu, same
+
+    def call(device: str) -> np.ndarray:
+        return mutual_information_matrix(X, bins=None, dtype=np.float32, device=device)
+
+    cpu, _ = best(lambda: call("cpu"), None)
+    seconds, whole = best(lambda: call("cuda"), lane)
+    yield f"J4 198 x {p:,}, whole call", seconds, cpu, bool((whole == right).all())
+
+
+def selectors(p: int, k: int) -> Iterator[Row]:
+    """The filters that count: the same order and the same scores, missing values among them."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 300)
+    X = rng.integers(0, 5, (300, p)).astype(np.float64)
+    X[:, ::7] = np.where(rng.random((300, len(X[0, ::7]))) < 0.4, y[:, None], X[:, ::7])
+    lacking = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    cases = [
+        (MaxRel, {}),
+        (MRMR, {}),
+        (MRMR, {"scheme": "quotient"}),
+        (JMI, {}),
+        (CMIM, {}),
+        (QPFS, {"nystroem": 0.05, "random_state": 0}),
+    ]
+    for kind, options in cases:
+        for name, table in (("complete", X), ("missing values", lacking)):
+            if kind is not QPFS:
+                options = {**options, "missing": "ignore"}
+            fit = _fits(kind, {"n_features_to_select": k, "bins": None, **options}, table, y)
+            shown = "".join(f" {v}" for k, v in options.items() if k in ("scheme", "nystroem"))
+            yield from _both(f"{kind.__name__}{shown}, {k} of {p:,}, {name}", fit)
+
+
+def relief(n: int) -> Iterator[Row]:
+    """ReliefF: the same neighbours, hence the same scores."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, 500)) + 0.3 * y[:, None] * rng.random(500)
+    yield from _both(f"ReliefF {n:,} x 500", _fits(ReliefF, {"random_state": 0}, X, y))
+    tied = np.rint(X)
+    yield from _both(f"ReliefF {n:,} x 500, ties", _fits(ReliefF, {"random_state": 0}, tied, y))
+
+
+def _fits(kind: Any, options: dict[str, Any], X: np.ndarray, y: np.ndarray) -> Any:
+    return lambda device: kind(**options, device=device).fit(X, y)
+
+
+def _both(name: str, fit: Callable[[str], Any]) -> Iterator[Row]:
+    lane = lane_of("cuda")
+    cpu, right = best(lambda: fit("cpu"), None, 1)
+    seconds, found = best(lambda: fit("cuda"), lane, 1)
+    same = bool((found.order_ == right.order_).all() and (found.scores_ == right.scores_).all())
+    yield name, seconds, cpu, same
+
+
+# ------------------------------------------------------------------------------------ J5
+
+
+def ranking(lane: Lane, p: int, n: int, k: int) -> Iterator[Row]:
+    """J5: mRMR among as many columns as are asked for, or as the host has room for."""
+    column = 3 * 8 * -(-n // 64)
+    p = int(min(p, 0.5 * free_bytes() / column))
+    codes = drawn(p, n)
+    card = CardCodes(codes, lane)
+    start = time.perf_counter()
+    relevance = card.relevance()
+    lane.synchronize()
+    loading = time.perf_counter() - start
+    name = f"{p:,} columns, {n:,} rows"
+    yield f"J5 {name}: bits to the card, relevance", loading, None, True
+    start = time.perf_counter()
+    found = _search(card, k)
+    seconds = time.perf_counter() - start
+    start = time.perf_counter()
+    right = _search(codes, CPU_STEPS)
+    cpu = (time.perf_counter() - start) * k / CPU_STEPS
+    same = [step.features for step in found.path[:CPU_STEPS]] == [s.features for s in right.path]
+    same = same and bool((relevance == codes.relevance()).all())
+    yield f"J5 {name}: {k} selected (CPU: from {CPU_STEPS})", seconds, cpu, same
+
+
+def _search(codes: Codes, k: int) -> GreedySearch:
+    return greedy(MRMR(k)._criterion(codes), k)
+
+
+def drawn(p: int, n: int) -> Codes:
+    """Columns of three levels, drawn as bits; one in a hundred has to do with the class."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, n).astype(np.int32)
+    n_words = -(-n // 64)
+    ends = np.full(n_words, ~np.uint64(0))
+    if n % 64:
+        ends[-1] = np.uint64((1 << n % 64) - 1)
+    hot = np.zeros(64 * n_words, dtype=bool)
+    hot[:n] = y == 1
+    target = np.packbits(hot, bitorder="little").view("<u8").astype(np.uint64)
+    groups: list[Any] = [None] * -(-p // BLOCK)
+
+    def draw(start: int, stop: int) -> None:
+        for number in range(start, stop):
+            features = np.arange(number * BLOCK, min(p, (number + 1) * BLOCK))
+            groups[number] = _group(np.random.default_rng(number), features, target, ends, n)
+
+    run_tiles(draw, len(groups))
+    wide = Wide(np.empty(0, dtype=np.intp), np.empty((0, n), dtype=np.int32), np.empty(0, np.int64))
+    codes = Codes(n, p, groups, wide)
+    codes.target = y
+    return codes
+
+
+def _group(
+    rng: np.random.Generator, features: np.ndarray, target: np.ndarray, ends: np.ndarray, n: int
+) -> Group:
+    n_words = len(ends)
+    bits = np.empty((3, n_words, len(features)), dtype=np.uint64)
+    first, second = rng.integers(0, 1 << 64, (2, n_words, len(features)), dtype=np.uint64)
+    known = rng.integers(0, 1 << 64, (n_words, len(features[::100])), dtype=np.uint64)
+    first[:, ::100] = (first[:, ::100] & ~known) | (target[:, None] & known)
+    bits[0] = first & ends[:, None]
+    bits[1] = second & ~first & ends[:, None]
+    bits[2] = ~(first | second) & ends[:, None]
+    margins = np.bitwise_count(bits).sum(axis=1, dtype=np.uint64)
+    table, _ = log_table(n)
+    return Group(features, Planes(bits, margins, table[margins].sum(axis=0)), False)
+
+
+def show(found: Iterable[Row]) -> int:
+    """Print rows; 1 if any disagrees."""
+    failed = 0
+    for name, seconds, cpu, same in found:
+        beside = "" if cpu is None else f"CPU {cpu:.4f} s"
+        print(f"{name:60} {seconds:.4f} s  {beside:16} {'same' if same else 'DIFFERS'}", flush=True)
+        failed += not same
+    return 1 if failed else 0
+
+
+def main() -> int:
+    """Print the rows; exit code 1 if any disagrees."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--columns", type=int, default=4_000_000)
+    parser.add_argument("--rows", type=int, default=16_000)
+    given = parser.parse_args()
+    return show(rows(given.small, given.columns, given.rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
