@@ -97,6 +97,17 @@ def test_files_of_other_kinds_are_named(tmp_path, marker):
         refused(path, words)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_pipe_is_refused_and_neither_waited_for_nor_replaced(tmp_path):
+    path = tmp_path / "m.tamiz"
+    os.mkfifo(path)
+    for call in (tamiz.load, describe, lambda path: tamiz.save(SVC(), path)):
+        with pytest.raises(OSError, match="a device or a pipe, not a file") as caught:
+            call(path)
+        assert str(path) in str(caught.value)
+    assert path.is_fifo()
+
+
 def test_an_array_of_pickled_objects_is_not_run(tmp_path, marker):
     array = npy(np.array([Payload(marker)], dtype=object))
     path = forge(tmp_path / "m", [["array", 0, True]], [0], [array])

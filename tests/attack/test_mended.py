@@ -47,8 +47,10 @@ from tamiz.filters import (
     SymmetricalUncertainty,
     WelchT,
 )
+from tamiz.filters.univariate.kolmogorov_smirnov import smirnov_pvalues
 from tamiz.filters.univariate.pearson import correlation_pvalues
 from tamiz.information import Discretiser, WeightOfEvidence
+from tamiz.information.evidence import weights_of_evidence
 from tamiz.kernels import (
     RBF,
     Conformal,
@@ -72,7 +74,7 @@ from tamiz.solvers.subgradient import into_ball, subgradient_descent
 from tamiz.solvers.subset_search import lesser_quotient
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
 from tamiz.svm.last_machine import spread_of
-from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
+from tamiz.tree import BoostingClassifier, CARTClassifier, CARTRegressor, ForestClassifier
 from tamiz.validation import NotEnoughMemoryError, memory
 from tests.calls import failing, watched
 
@@ -792,3 +794,25 @@ def test_a_linear_program_beyond_float64_is_refused():
 
 def test_an_integer_beyond_those_of_the_processor_is_a_tolerance():
     LinearMachine(loss="logistic", penalty="arom", tol=10**30).fit(X, Y)
+
+
+def test_a_class_of_nearly_no_weight_counts_as_one_sample():
+    assert smirnov_pvalues(np.array([0.5, 1.0]), 1e-280, 1e25).tolist() == [1.0, 0.0]
+    few = smirnov_pvalues(np.array([0.5, 1.0]), 0.25, 3.0)
+    assert few.tolist() == smirnov_pvalues(np.array([0.5, 1.0]), 1.0, 3.0).tolist()
+
+
+def test_squares_of_targets_that_small_weights_hide_are_refused():
+    fit = CARTRegressor().fit
+    refused("y has very large", fit, X, 1e300 * X[:, 0], sample_weight=np.full(12, 1e-300))
+
+
+def test_weights_of_evidence_beyond_float64_are_differences_of_logarithms():
+    counts = np.array([[3e170, 1e170], [0.0, 3e170]])
+    expected = [np.log(0.25 * 7e170) - np.log(7e170), np.log(0.75 * 7e170) - np.log(1e-300)]
+    np.testing.assert_allclose(weights_of_evidence(counts, 1e-300), expected, rtol=1e-12)
+
+
+def test_a_ball_beyond_float64_is_no_warning():
+    heavy = SubgradientClassifier(lambda_=1e-9, class_weight={0: 1e300, 1: 1e-300}, average=False)
+    assert np.isfinite(heavy.fit(X, Y).coef_).all()

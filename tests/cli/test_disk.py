@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import stat
 from pathlib import Path
@@ -20,6 +21,11 @@ COMMANDS = {
     "p.csv": ["predict", "room/k.tamiz", "t.csv", "--out", "p.csv"],
     "r.html": ["rank", "iris", "-m", "fisher", "--out", "r.html"],
 }
+PICTURE = ["explain", "room/k.tamiz", "t.csv", "--rows", 5, "--permutations", 2, "--out", "e.png"]
+if importlib.util.find_spec("matplotlib") is not None:
+    COMMANDS["e.png"] = PICTURE
+if importlib.util.find_spec("onnx") is not None:
+    COMMANDS["g.onnx"] = ["show", "room/k.tamiz", "--onnx", "g.onnx"]
 
 
 def moved(command, name, place):
@@ -55,13 +61,14 @@ def places(tmp_path_factory):
     first += [["predict", "room/first.tamiz", "d8"], ["rank", "d8", "--out", "room/first.html"]]
     answers = run_all([kept, *room, *full, *bare, *others], place, first)[1:]
     after = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
-    found = {"room": answers[:3], "full": answers[3:6], "bare": answers[6:9]}
-    found["others"] = answers[9:]
+    n = len(COMMANDS)
+    found = {"room": answers[:n], "full": answers[n : 2 * n], "bare": answers[2 * n : 3 * n]}
+    found["others"] = answers[3 * n :]
     sizes = {path.name: path.stat().st_size for path in (place / "room").iterdir()}
     return found, sizes, before, after, list((place / "empty").iterdir())
 
 
-@pytest.mark.parametrize("k", range(3), ids=list(COMMANDS))
+@pytest.mark.parametrize("k", range(len(COMMANDS)), ids=list(COMMANDS))
 def test_full_disk(places, k):
     found, sizes, before, after, empty = places
     name = list(COMMANDS)[k]
@@ -86,7 +93,7 @@ def test_standard_output_is_full(places, k):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("k", range(3), ids=list(COMMANDS))
+@pytest.mark.parametrize("k", range(len(COMMANDS)), ids=list(COMMANDS))
 def test_a_device_is_not_replaced(places, k):
     code, out, err, _ = places[0]["others"][3 + k]
     assert code == 2 and not out and is_one_line(err)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import zlib
 
@@ -14,7 +15,7 @@ from scipy import sparse
 from tamiz.filters import CFS, CMIM, JMI, MRMR, QPFS, InformationGain, MaxRel
 from tamiz.information import PackedTable, encode, mutual_information_matrix, pack_table
 from tamiz.information.packed_table import MARK
-from tamiz.validation import DamagedFileError
+from tamiz.validation import DamagedFileError, NotEnoughMemoryError
 
 N, P = 130, 40
 
@@ -184,19 +185,32 @@ def with_index(data, index):
     return MARK + head + data[len(MARK) + len(head) : place] + text
 
 
-def with_bits(data, change):
-    """The file with other bits in its first group, and the right checksum of that."""
+def with_group(data, change):
+    """The file after ``change(bits, margins, features)`` of its first group, and the right checksum
+    of that.
+    """
     _, index = index_of(data)
     (at, levels, columns, _), *others = index["groups"]
-    words = levels * -(-index["n_samples"] // 64) * columns
-    bits = np.frombuffer(data, "<u8", words, at).reshape(levels, -1, columns).copy()
-    change(bits)
-    data = data[:at] + bits.tobytes() + data[at + bits.nbytes :]
-    size = sum(
-        -(-part // 64) * 64 for part in (bits.nbytes, 8 * levels * columns, 8 * columns, columns)
-    )
-    total = zlib.crc32(data[at : at + size])
+    words = -(-index["n_samples"] // 64)
+    changed, place, parts = bytearray(data), at, []
+    for shape, kind in (
+        ((levels, words, columns), "<u8"),
+        ((levels, columns), "<u8"),
+        ((columns,), "<i8"),
+        ((columns,), "u1"),
+    ):
+        part = np.frombuffer(changed, kind, int(np.prod(shape)), place).reshape(shape)
+        place += -(-part.nbytes // 64) * 64
+        parts.append(part)
+    change(*parts[:3])
+    data = bytes(changed)
+    total = zlib.crc32(data[at:place])
     return with_index(data, {**index, "groups": [[at, levels, columns, total], *others]})
+
+
+def with_bits(data, change):
+    """The file with other bits in its first group."""
+    return with_group(data, lambda bits, margins, features: change(bits))
 
 
 def test_every_index_that_does_not_fit_is_refused(table, path):
@@ -215,6 +229,8 @@ def test_every_index_that_does_not_fit_is_refused(table, path):
         {"names": ["a"]},
         {"names": ["a"] * P},
         {"names": 5},
+        {"names": "".join(map(chr, range(97, 97 + P)))},
+        {"names": [f"{j}\ud800" for j in range(P)]},
         {"groups": []},
         {"groups": 3},
         {"groups": [[at, 65, columns, total], *others]},
@@ -222,6 +238,11 @@ def test_every_index_that_does_not_fit_is_refused(table, path):
         {"groups": [[at, levels, columns, total, 1], *others]},
         {"groups": [[at, levels, columns, total + 1], *others]},
         {"groups": [*index["groups"][:-1], index["groups"][0]]},
+        # as many columns as one likes, of few bytes
+        {
+            "n_features": columns * 3000,
+            "groups": [[at, levels, columns, total]] * 3000,
+        },
     ]
     for change in changes:
         path.write_bytes(with_index(data, {**index, **change}))
@@ -254,6 +275,69 @@ def test_bits_that_no_table_has_are_refused_though_they_are_as_many(table, path,
     path.write_bytes(with_bits(data, change))
     with pytest.raises(DamagedFileError, match="bits are not what was written"):
         PackedTable(path)
+
+
+def wrap_around(bits, margins, features):
+    """Their differences are all positive, since those of the largest integers are beyond them."""
+    features[1:4] = 2**63 - 1, -(2**63), -1
+
+
+def begin_with_an_empty_level(bits, margins, features):
+    bits[[0, 1], :, 0], margins[[0, 1], 0] = bits[[1, 0], :, 0], margins[[1, 0], 0]
+    bits[0, :, 0], margins[0, 0] = 0, 0
+
+
+def leave_a_level_out(bits, margins, features):
+    bits[1, :, 0], margins[1, 0] = 0, 0
+
+
+def hold_nothing(bits, margins, features):
+    bits[:, :, 0], margins[:, 0] = 0, 0
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (wrap_around, "not in order"),
+        (begin_with_an_empty_level, "no samples at one of its levels"),
+        (leave_a_level_out, "no samples at one of its levels"),
+        (hold_nothing, "no samples at one of its levels"),
+    ],
+)
+def test_groups_that_nobody_packs_are_refused(table, path, change, why):
+    pack_table(np.delete(table[0], 3, axis=1), path, missing="ignore").close()  # none is constant
+    data = path.read_bytes()
+    path.write_bytes(with_group(data, lambda *parts: None))
+    PackedTable(path).close()
+    path.write_bytes(with_group(data, change))
+    with pytest.raises(DamagedFileError, match=why):
+        PackedTable(path)
+
+
+def test_more_codes_than_memory_holds_are_refused(table, path, free_memory):
+    with pack_table(table[0], path) as packed:
+        free_memory(4 * N * P - 1)
+        with pytest.raises(NotEnoughMemoryError, match="fewer columns at a time"):
+            packed.codes(np.arange(P))
+        assert packed.codes([0, 1]).shape == (N, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_pipe_is_refused_and_neither_waited_for_nor_replaced(table, path):
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"cannot read .* a device or a pipe, not a file"):
+        PackedTable(path)
+    with pytest.raises(OSError, match=r"cannot write .* a device or a pipe, not a file"):
+        pack_table(table[0], path)
+    assert path.is_fifo()
+
+
+def test_names_of_no_file_are_refused(table):
+    for call in (PackedTable, lambda path: pack_table(table[0], path)):
+        with pytest.raises(TypeError, match="path=3 must be the name of a file"):
+            call(3)
+        with pytest.raises(ValueError, match="a null character"):
+            call("a\0b")
 
 
 def test_every_file_that_was_changed_or_cut_off_is_refused(table, path):

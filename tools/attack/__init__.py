@@ -35,6 +35,7 @@ CAMPAIGNS: dict[str, str] = {
     "memory": "memory:Memory",
     "metamorphic": "metamorphic:Metamorphic",
     "models": "models:Models",
+    "packed": "packed:Packed",
     "readers": "readers:Readers",
     "scales": "scales:Scales",
     "shared": "shared:SharedFile",

@@ -260,15 +260,17 @@ def _command(name: str, options: list[str], path: Path, resume: bool) -> Any:
         write_table(data)
     arguments = [name, str(data), "-m", "fisher,welch", "--judge", "linear", "--cv", "3", "-j", "2"]
     arguments += ["-q", "--json", "--sizes", "1,4", "--checkpoint", str(path), *options]
-    out = path.with_suffix(".json")
+    out = path.with_name(f"{path.name}.{os.getpid()}.json")  # of this process alone
     kept = os.dup(1)
     with out.open("wb") as file:
         os.dup2(file.fileno(), 1)
     try:
         code = run(arguments)
         sys.stdout.flush()
+        shown = out.read_text(encoding="utf-8")
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+        out.unlink()
     assert code == 0, f"exit code {code}"
-    return without_times(json.loads(out.read_text(encoding="utf-8")))
+    return without_times(json.loads(shown))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tools.attack.children import Child, run
-from tools.attack.jobs import jobs, same
+from tools.attack.jobs import jobs, same, write_table
 from tools.attack.kills import load_here, run_noted
 from tools.attack.runner import Campaign
 from tools.attack.signals import prepared, program
@@ -64,6 +64,7 @@ class SharedFile(Campaign):
             self.whole[name] = answer, time.monotonic() - began
             (folder / "whole").unlink()
         whole, seconds = self.whole[name]
+        write_table(folder / "table.csv")  # commands that begin at the same time would both do it
         delay = chance.choice([0.0, 0.0, chance.random() * seconds])
         children = []
         for k in range(2):

@@ -34,6 +34,7 @@ COMMANDS: dict[str, list[str]] = {
     "fit": ["fit", "table.csv", "--save", "OUT.tamiz"],
     "predict": ["predict", "model.tamiz", "table.csv", "--out", "OUT.csv"],
     "explain": ["explain", "model.tamiz", "table.csv", "-o", "OUT.csv"],
+    "picture": ["explain", "model.tamiz", "table.csv", "-o", "OUT.png"],
     "show": ["show", "model.tamiz"],
     "reproduce": ["reproduce", "D1", "--repeats", "200", "-j", "1"],
     "datasets": ["datasets"],
@@ -43,7 +44,7 @@ COMMANDS: dict[str, list[str]] = {
 if importlib.util.find_spec("onnx") is not None:
     COMMANDS["graph"] = ["show", "model.tamiz", "--onnx", "OUT.onnx"]
 #: Where each kind of file must end.
-ENDS = {".html": b"</html>", ".csv": b"\n", ".tamiz": b"", ".onnx": b""}
+ENDS = {".html": b"</html>", ".csv": b"\n", ".tamiz": b"", ".onnx": b"", ".png": b"IEND\xaeB`\x82"}
 PATIENCE = 2.0  # seconds from the signal to the end
 LONGEST = 3.0  # seconds before the signal
 MARKS = ("cut short", "interrupted", "ctrl-c", "sigterm")
@@ -65,7 +66,7 @@ class Signals(Campaign):
     a partial result says so.
     """
 
-    count = 128
+    count = 136
     short = 1
     seconds = 240.0
     memory = 16 << 30

@@ -14,9 +14,9 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tamiz.runtime.progress import printable
 
@@ -145,6 +145,19 @@ def own_words(error: Exception) -> str:
 
 
 # ------------------------------------------------------------------------------------------- output
+
+
+def write_out(path: str, content: bytes | Callable[[IO[bytes]], Any], what: str) -> None:
+    """Write a file that was asked for; one that cannot be written is no wrong usage."""
+    from tamiz.runtime.checkpoint import write_whole
+
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise Problem(
+            f"the {what} cannot be written to {path!r} ({error.strerror or error}); a file that "
+            "was there before is unchanged."
+        ) from None
 
 
 def say(text: str = "") -> None:

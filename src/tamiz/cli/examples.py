@@ -134,22 +134,15 @@ def _draw(name: str, out: str | None, repeats: int | None, seed: int, json: bool
     """Write the picture of a figure."""
     from pathlib import Path
 
-    from tamiz.cli.console import Problem, say, say_json, usage
+    from tamiz.cli.console import say, say_json, usage, write_out
     from tamiz.reproduce import draw_figure
-    from tamiz.runtime.checkpoint import write_whole
 
     file = f"{name}.png" if out is None else out
     opt.check_writable(file, "--out", opt.PICTURE)
     kind = Path(file).suffix.lower().removeprefix(".")
     with usage():
         drawn = draw_figure(name, repeats=repeats, random_state=seed)
-    try:
-        write_whole(file, lambda place: drawn.savefig(place, format=kind, dpi=110))
-    except OSError as error:
-        raise Problem(
-            f"{file!r} cannot be written ({error.strerror or error}); what was there before is "
-            "unchanged."
-        ) from None
+    write_out(file, lambda place: drawn.savefig(place, format=kind, dpi=110), "picture")
     if json:
         say_json({"figure": name, "file": file})
     else:

@@ -310,12 +310,8 @@ def _print(
 
 
 def _draw(found: Any, names: list[str], decision: str | None, out: str) -> None:
-    from tamiz.cli.console import Problem
-    from tamiz.runtime.checkpoint import write_whole
+    from tamiz.cli.console import write_out
 
     figure = replace(found, feature_names=list(names)).plot(output=decision).figure
     kind = out.lower().rpartition(".")[2]
-    try:
-        write_whole(out, lambda place: figure.savefig(place, format=kind, dpi=110))
-    except OSError as error:
-        raise Problem(f"the picture cannot be written to {out!r} ({error}).") from None
+    write_out(out, lambda place: figure.savefig(place, format=kind, dpi=110), "picture")

@@ -250,8 +250,7 @@ def write_csv(columns: dict[str, list[Any]], out: str | None, what: str = "predi
     import csv
     import io
 
-    from tamiz.cli.console import Problem, say
-    from tamiz.runtime.checkpoint import write_whole
+    from tamiz.cli.console import say, write_out
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -263,13 +262,7 @@ def write_csv(columns: dict[str, list[Any]], out: str | None, what: str = "predi
         _refuse_loss(text.getvalue())
         say(text.getvalue().rstrip("\n"))
         return
-    try:
-        write_whole(out, text.getvalue().encode("utf-8"))
-    except OSError as error:
-        raise Problem(
-            f"the {what} cannot be written to {out!r} ({error.strerror or error}); a file "
-            "that was there before is unchanged."
-        ) from None
+    write_out(out, text.getvalue().encode("utf-8"), what)
 
 
 #: What a formula begins with, or what hides its beginning; the last four are as wide as a letter
@@ -363,8 +356,8 @@ def show(
         from tamiz.cli.table_model import TableModel
 
         found = read_model(model)
-        if onnx is not None:
-            _write_graph(found, onnx)
+    if onnx is not None:
+        _write_graph(found, onnx)
     kind = type(found).__name__
     if isinstance(found, TableModel):
         card = found.about()
@@ -387,29 +380,27 @@ def show(
 def _write_graph(found: Any, path: str) -> None:
     """The model as an ONNX graph; one of a table names in it what it takes and gives."""
     import json
-    from pathlib import Path
 
-    from tamiz.cli.console import tell
+    from tamiz.cli.console import tell, usage, write_out
     from tamiz.cli.table_model import TableModel
-    from tamiz.onnx import to_onnx
-    from tamiz.runtime.checkpoint import cannot, write_whole
 
-    if not isinstance(found, TableModel):
-        to_onnx(found, path)
+    of_table = isinstance(found, TableModel)
+    with usage():
+        from tamiz.onnx import to_onnx
+
+        made = to_onnx(found.pipeline if of_table else found)
+    if not of_table:
+        write_out(path, made.SerializeToString(), "graph")
         tell(f"the graph is in {path}")
         return
     import onnx
 
-    made = to_onnx(found.pipeline)
     names = [one["name"] for one in found.about()["features"]]
     facts: dict[str, Any] = {"features": names, "target": found.target}
     if found.labels is not None and found.task != "regression":
         facts |= {"classes": found.labels, "labels": found.pipeline.classes_.tolist()}
     onnx.helper.set_model_props(made, {name: json.dumps(said) for name, said in facts.items()})
-    try:
-        write_whole(path, made.SerializeToString())
-    except OSError as error:
-        raise cannot("write", Path(path), error) from None
+    write_out(path, made.SerializeToString(), "graph")
     tell(f"the graph is in {path}; the {len(names):,} numbers that a row takes are in its metadata")
 
 

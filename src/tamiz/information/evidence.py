@@ -71,7 +71,12 @@ def weights_of_evidence(counts: np.ndarray, smoothing: float) -> np.ndarray:
     if not counts.any():
         return np.zeros(counts.shape[:-1])
     part = fractions(counts) * counts.sum(axis=(-2, -1), keepdims=True) + smoothing
-    return np.log(part[..., 1] / part[..., 0])
+    with np.errstate(over="ignore"):
+        ratio = part[..., 1] / part[..., 0]
+    # where float64 ends, digits that differences of logarithms lose do not matter
+    within = (ratio > 0.0) & np.isfinite(ratio)
+    logs = np.log(part)
+    return np.where(within, np.log(np.where(within, ratio, 1.0)), logs[..., 1] - logs[..., 0])
 
 
 def divergence_by_chance(

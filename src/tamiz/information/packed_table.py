@@ -37,7 +37,14 @@ from tamiz.information.packing import Group, Wide
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
-from tamiz.validation import DamagedFileError, checked, integer_from, is_frame, require_memory
+from tamiz.validation import (
+    DamagedFileError,
+    checked,
+    file_path,
+    integer_from,
+    is_frame,
+    require_memory,
+)
 
 MARK = b"tamiz packed 1\n\0"
 _HEAD = len(MARK) + 24
@@ -99,23 +106,30 @@ class PackedTable:
     (7, np.True_)
     """
 
+    @checked(path=file_path)
     def __init__(self, path: Any, *, verbose: bool | int = 0):
+        from tamiz.runtime.checkpoint import cannot, open_to_read  # splitters come with it
+
+        _refuse_big_endian()
         self.path = str(path)
         self._map: mmap.mmap | None = None
-        try:
-            with open(path, "rb") as file:
-                if os.fstat(file.fileno()).st_size < _HEAD:
-                    raise self._damaged("it ends within its first bytes")
+        with open_to_read(Path(path)) as file:
+            if os.fstat(file.fileno()).st_size < _HEAD:
+                raise self._damaged("it ends within its first bytes")
+            try:
                 self._map = _mapped(file.fileno())
-        except OSError as error:
-            from tamiz.runtime.checkpoint import cannot  # splitters come with it
-
-            raise cannot("read", Path(self.path), error) from None
+            except OSError as error:
+                raise cannot("read", Path(path), error) from None
         self._codes = self._read(verbose)
 
     def _read(self, verbose: bool | int) -> _FileCodes:
         index = self._index()
         n, p = index.n_samples, index.n_features
+        require_memory(
+            32 * n + 64 * p,
+            f"what is known of {n:,} samples and {p:,} columns of {self.path!r}",
+            "Pack fewer of them.",
+        )
         table, _ = log_table(n)
         groups = []
         home = np.zeros(p, dtype=np.int64)
@@ -154,8 +168,15 @@ class PackedTable:
             raise self._damaged("its index is not inside the file")
         if self._checksum(place, length) != total:
             raise self._damaged("the checksum of its index is wrong")
+        text = bytes(data[place : place + length])
+        # lists of nothing take the most memory for a letter
+        require_memory(
+            length + 80 * (text.count(b"[") + text.count(b"{") + text.count(b",")),
+            f"the index of {self.path!r}",
+            "Pack fewer columns into a file.",
+        )
         try:
-            return _Index.of(json.loads(bytes(data[place : place + length])), place)
+            return _Index.of(json.loads(text), place)
         except (ValueError, TypeError, KeyError, RecursionError):
             raise self._damaged("its index cannot be read") from None
 
@@ -229,6 +250,11 @@ class PackedTable:
         self._open_map()
         which = np.atleast_1d(np.asarray(columns))
         which = np.flatnonzero(which) if which.dtype == bool else which
+        require_memory(
+            4 * len(which) * len(self),
+            f"the codes of {len(which):,} columns of {len(self):,} samples",
+            "Ask for fewer columns at a time.",
+        )
         out = np.empty((len(which), len(self)), dtype=np.int32)
         for line, j in zip(out, which, strict=True):
             line[:] = self._codes.column(int(j))
@@ -323,12 +349,18 @@ class _Index(NamedTuple):
         for entry in groups:
             if entry.at % _ALIGNED or entry.levels > MOST_PACKED:
                 raise ValueError("a group that cannot be")
-            if entry.at + _group_bytes(entry.levels, n, entry.columns) > end:
-                raise ValueError("a group outside the file")
+        free = _HEAD
+        for entry in sorted(groups):
+            if entry.at < free:
+                raise ValueError("groups that overlap")
+            free = entry.at + _group_bytes(entry.levels, n, entry.columns)
+        if free > end:
+            raise ValueError("a group outside the file")
         if names is not None:
-            text = all(type(name) is str for name in names)
+            text = type(names) is list and all(type(name) is str for name in names)
             if not text or len(names) != p or len(set(names)) != p:
                 raise ValueError("names that are not those of the columns")
+            "".join(names).encode("utf-8")  # a UnicodeError where there is half a character
         return cls(n, p, groups, names)
 
 
@@ -359,12 +391,16 @@ def _group_bytes(levels: int, n_samples: int, columns: int) -> int:
 
 
 def _check_numbers(parts: _Parts, n: int, p: int, damaged: Any) -> None:
-    """Places and margins are within what they count."""
+    """Places and margins are within what they count, and levels without samples come last."""
     features, margins = parts.features, parts.margins
-    if features[0] < 0 or features[-1] >= p or (np.diff(features) <= 0).any():
+    # compared, not subtracted: differences of the largest integers are beyond them
+    if features[0] < 0 or features[-1] >= p or (features[1:] <= features[:-1]).any():
         raise damaged("its columns are not in order")
     if (margins > np.uint64(n)).any() or (margins.sum(axis=0) > np.uint64(n)).any():
         raise damaged("a column has more samples than there are")
+    empty = margins == 0
+    if empty[0].any() or (empty[:-1] & ~empty[1:]).any():
+        raise damaged("a column has no samples at one of its levels")
 
 
 @njit(cache=True, nogil=True)
@@ -404,7 +440,7 @@ def _look(words: Any, seen: Any, wrong: Any, counts: Any) -> None:
 # ----------------------------------------------------------------------------------------- writing
 
 
-@checked(block=integer_from(1))
+@checked(path=file_path, block=integer_from(1))
 def pack_table(
     X: Any,
     path: Any,
@@ -457,8 +493,7 @@ def pack_table(
     ...         packed.shape, np.unique(packed.n_levels).tolist()
     ((100, 2000), [3])
     """
-    if sys.byteorder != "little":
-        raise OSError("Packed tables are written and read on little-endian machines only.")
+    _refuse_big_endian()
     from tamiz.runtime.checkpoint import cannot, write_whole  # splitters come with it
 
     how = {"bins": bins, "n_bins": n_bins, "y": y, "missing": missing}
@@ -472,6 +507,11 @@ def pack_table(
             raise
         raise cannot("write", Path(path), error) from None
     return PackedTable(path, verbose=verbose)
+
+
+def _refuse_big_endian() -> None:
+    if sys.byteorder != "little":
+        raise OSError("Packed tables are written and read on little-endian machines only.")
 
 
 def _noting(blocks: Iterator[Any], errors: list[OSError]) -> Iterator[Any]:

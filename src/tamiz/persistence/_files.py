@@ -19,7 +19,7 @@ from tamiz.persistence import _container
 from tamiz.persistence._container import ModelFileError, ModelFileWarning, what_is
 from tamiz.persistence._encoding import Decoder, Encoder
 from tamiz.persistence._known import KnownNames
-from tamiz.runtime.checkpoint import cannot, write_whole
+from tamiz.runtime.checkpoint import cannot, open_to_read, write_whole
 from tamiz.validation import (
     checked,
     class_or_classes,
@@ -230,11 +230,7 @@ def _open(
     place: Path, read: Callable[[_container.Container], Any], max_bytes: int = MAX_BYTES
 ) -> Any:
     """Open a file and read from it; whatever is wrong with it becomes one kind of error."""
-    try:
-        file = place.open("rb")
-    except OSError as error:
-        raise cannot("read", place, error) from None
-    with file:
+    with open_to_read(place) as file:
         try:
             size = os.fstat(file.fileno()).st_size
             foreign = what_is(place, file.read(256), size)

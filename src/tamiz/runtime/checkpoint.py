@@ -603,6 +603,7 @@ def write_whole(
         Moves the complete file to its place, if not as usual.
     """
     target = Path(os.path.realpath(path))
+    _refuse_strange(target)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
     handle, beside = tempfile.mkstemp(
@@ -622,6 +623,23 @@ def write_whole(
         with contextlib.suppress(OSError):
             Path(beside).unlink()
         raise
+
+
+def open_to_read(path: Path) -> IO[bytes]:
+    """Open a file of bytes; one that cannot be read is an OSError with a sentence."""
+    try:
+        _refuse_strange(path)
+        return path.open("rb")
+    except OSError as error:
+        raise cannot("read", path, error) from None
+
+
+def _refuse_strange(path: Path) -> None:
+    """Refuse what is neither a file nor a folder: reading it may never end, and moving a file to
+    its place would remove it.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
 
 
 _WHY = {

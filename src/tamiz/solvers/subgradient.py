@@ -238,7 +238,9 @@ def machine_constants(machine: HingeProblem, radius: float | None = None) -> Con
     """Return ``B`` and ``ρ`` of a machine."""
     X, weight, lambda_ = machine.X, machine.weight, machine.lambda_
     mean_norm = float(weight @ np.sqrt(row_norms(X, squared=True) + machine.intercept))
-    holds_optimum = float(min(np.sqrt(weight.sum() / lambda_), mean_norm / lambda_))
+    total = float(np.sqrt(weight.sum()))
+    with np.errstate(over="ignore"):
+        holds_optimum = float(min(total / np.sqrt(lambda_), mean_norm / lambda_))
     # A larger ball than this one has the same optimum, and looser bounds.
     radius = holds_optimum if radius is None else min(radius, holds_optimum)
     return Constants(radius, lambda_ * radius + mean_norm)

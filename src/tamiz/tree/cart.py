@@ -537,7 +537,8 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
                 target, weight = target[counted], weight[counted]
             with np.errstate(over="ignore", invalid="ignore"):
                 centred = target - np.average(target, weights=weight)
-                if not np.isfinite(np.dot(weight * centred, centred)):
+                squares = np.square(centred)  # of one, too: small weights may hide it in the sum
+                if not np.isfinite([squares.max(), np.dot(weight * centred, centred)]).all():
                     raise ValueError(LARGE_TARGET)
             grown = self._grow(
                 table,

@@ -305,6 +305,8 @@ def file_path(name: str, value: Any) -> Path:
     """The check for the name of a file."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name}={value!r} must be the name of a file.")
+    if "\0" in os.fsdecode(value):
+        raise ValueError(f"{name}={value!r} is the name of no file: it has a null character.")
     return Path(os.fsdecode(value))
 
 

@@ -128,8 +128,10 @@ class KolmogorovSmirnov(OrderFilter):
 def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
     """Two-sided p-values of distances between samples of ``m`` and ``n``.
 
-    Between integers, the exact ones of the integers beside are interpolated.
+    Between integers, the exact ones of the integers beside are interpolated. Less than one sample
+    counts as one.
     """
+    m, n = max(m, 1.0), max(n, 1.0)
     if m * n > _EXACT_UP_TO:
         return stats.kstwo.sf(distance, min(max(1, round(m * n / (m + n))), 2**62))
     return np.sum(
@@ -143,9 +145,9 @@ def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
 
 
 def _beside(n: float) -> list[tuple[int, float]]:
-    """The integers beside ``n``, at least 1, and how near it is to each."""
-    below = int(max(n, 1.0))
-    part = max(n, 1.0) - below
+    """The integers beside ``n``, and how near it is to each."""
+    below = int(n)
+    part = n - below
     return [(below, 1.0 - part)] + ([(below + 1, part)] if part else [])
 
 
