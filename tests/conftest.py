@@ -21,6 +21,9 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported; see checks.py
+# onnxruntime reports its use to its makers as soon as it is imported; where the home cannot be
+# written, it also leaves a file `:memory:.ses` in the checkout.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import hypothesis
 import numpy as np
