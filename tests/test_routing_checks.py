@@ -24,6 +24,7 @@ from tamiz import compare, tune
 from tamiz.base import Selector
 from tamiz.discovery import Shadows, StabilitySelection
 from tamiz.embedded import SVMRFE, HoldOutSVM
+from tamiz.evaluation import permutation_test
 from tamiz.explain import leave_covariate_out, permutation_importance
 from tamiz.filters import FisherScore, GrammarFeatures, MultiTarget
 from tamiz.search import (
@@ -190,6 +191,9 @@ PROCEDURES = {
         of_function(permutation_importance, 0), more={"n_repeats": 1}
     ),
     "leave_covariate_out": Procedure(of_function(leave_covariate_out, 0)),
+    "permutation_test": Procedure(
+        of_function(permutation_test, 0), more={"n_permutations": 2, "random_state": 0}
+    ),
     "compare by judge": Procedure(compared),
     "compare of selectors": Procedure(selected, **SELECTING),
     "HoldOutSVM": Procedure(
@@ -358,7 +362,15 @@ class Strict(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize(
-    "name", ["ForwardSelection", "tune", "permutation_importance", "compare by judge", "HoldOutSVM"]
+    "name",
+    [
+        "ForwardSelection",
+        "tune",
+        "permutation_importance",
+        "permutation_test",
+        "compare by judge",
+        "HoldOutSVM",
+    ],
 )
 def test_metadata_reach_workers(name):
     procedure = PROCEDURES[name]

@@ -226,6 +226,56 @@ def test_groups_keep_their_labels():
         permutation_test(NearestMean(), X, y, groups=groups[:5], **options)
 
 
+class WeightedMean(NearestMean):
+    """Means by weights."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        w = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.means_ = np.array([np.average(X[y == k], 0, w[y == k]) for k in self.classes_])
+        return self
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_weights_stay_with_the_rows_in_fits_and_scores(wrapped):
+    X, y = make(2, p=3, signal=1.0)
+    weight = np.random.default_rng(5).uniform(0.1, 3.0, len(y))
+    folds = [(np.arange(8, 24), np.arange(8)), (np.arange(16), np.arange(16, 24))]
+    machine = make_pipeline(WeightedMean()) if wrapped else WeightedMean()
+    found = permutation_test(
+        machine, X, y, cv=folds, n_permutations=3, sample_weight=weight, random_state=0
+    )
+
+    def score(labels):
+        scores = []
+        for train, test in folds:
+            fitted = WeightedMean().fit(X[train], labels[train], weight[train])
+            right = fitted.predict(X[test]) == labels[test]
+            scores.append(np.average(right, weights=weight[test]))
+        return np.mean(scores)
+
+    assert found.score == pytest.approx(score(y), rel=1e-12)
+    plain = permutation_test(machine, X, y, cv=folds, n_permutations=3, random_state=0)
+    assert found.score != plain.score
+    assert not np.array_equal(found.permuted, plain.permuted)
+
+
+def test_weights_that_nobody_takes_are_refused():
+    X, y = make(0)
+    with pytest.raises(ValueError, match="NearestMean takes no sample weights"):
+        permutation_test(NearestMean(), X, y, n_permutations=2, sample_weight=np.ones(24))
+
+
+def test_a_journal_of_other_weights_is_refused(tmp_path):
+    X, y = make(0)
+    path = tmp_path / "test.journal"
+    given = {"n_permutations": 2, "random_state": 0, "checkpoint": path}
+    permutation_test(WeightedMean(), X, y, sample_weight=np.ones(24), **given)
+    weight = np.linspace(1, 2, 24)
+    with pytest.raises(ValueError, match="the data are not the same"):
+        permutation_test(WeightedMean(), X, y, sample_weight=weight, resume=True, **given)
+
+
 def test_early_stop():
     options = {"n_permutations": 400, "early_stop": 0.05, "random_state": 0}
     X, y = make(5)

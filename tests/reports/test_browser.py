@@ -493,6 +493,22 @@ def test_a_study_is_printed_on_few_pages_with_details_folded_away(visit):
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", document)) <= 9
 
 
+@pytest.mark.parametrize("name", ["paper", "numbers", "three"])
+def test_letters_of_charts_can_be_read_on_paper(visit, name):
+    page = visit(name, width=688)  # A4 without its margins, at 96 points an inch
+    page.emulate_media(media="print")
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll("svg[role=img]")].filter(svg => svg.checkVisibility())
+        .flatMap(svg => {
+          const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+          return [...svg.querySelectorAll("text")].map(
+            text => scale * parseFloat(getComputedStyle(text).fontSize));
+        })"""
+    )
+    assert len(sizes) > 50
+    assert min(sizes) > 7.5  # pixels, 5.6 points
+
+
 def test_the_keyboard_reaches_the_report_at_once(visit):
     page = visit("en")
     page.keyboard.press("Tab")

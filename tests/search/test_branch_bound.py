@@ -266,19 +266,44 @@ def test_real_data_and_many_features():
     assert found.n_evaluations_ < found.n_subsets_
 
 
-def test_a_criterion_predicts_nothing_and_takes_no_weights():
+def test_a_criterion_predicts_nothing_and_a_function_takes_no_weights():
     X, y = gaussian(5, 0)
     found = BranchAndBound().fit(X, y)
     assert not hasattr(found, "predict")
     assert found.transform(X).shape == (60, 2)
-    with pytest.raises(ValueError, match="criteria do not weigh samples"):
-        BranchAndBound().fit(X, y, sample_weight=np.ones(60))
+    mine = BranchAndBound(criterion=lambda X, y: float(X.shape[1]), monotone=True)
+    with pytest.raises(ValueError, match="as criterion does not get weights"):
+        mine.fit(X, y, sample_weight=np.ones(60))
     with pytest.raises(TypeError, match="unexpected argument 'weight'"):
         BranchAndBound().fit(X, y, weight=np.ones(60))
     judged = BranchAndBound(SVC(kernel="linear"), criterion=None, monotone=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # it is not monotone
         assert judged.fit(X, y, sample_weight=np.ones(60)).predict(X).shape == (60,)
+
+
+@pytest.mark.parametrize("criterion", ["bhattacharyya", "divergence"])
+def test_weights_are_numbers_of_rows(criterion):
+    X, y = gaussian(7, 1)
+    weight = np.random.default_rng(3).integers(0, 4, len(y))
+    found = BranchAndBound(n_features_to_select=3, criterion=criterion)
+    found.fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(len(y)), weight)
+    repeated = BranchAndBound(n_features_to_select=3, criterion=criterion).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(found.support_, repeated.support_)
+    assert found.best_score_ == pytest.approx(repeated.best_score_, rel=1e-10)
+    plain = BranchAndBound(n_features_to_select=3, criterion=criterion).fit(X, y)
+    assert abs(found.best_score_ - plain.best_score_) > 1e-3  # they do matter
+
+
+def test_a_class_without_weight_is_none():
+    X, y = gaussian(5, 0)
+    three = np.where(np.arange(len(y)) < 4, 2, y)
+    weight = (three != 2).astype(float)
+    found = BranchAndBound().fit(X, three, sample_weight=weight)
+    alone = BranchAndBound().fit(X[4:], y[4:])
+    assert found.classes_.tolist() == [0, 1]
+    assert found.best_score_ == pytest.approx(alone.best_score_, rel=1e-10)
 
 
 def test_workers_do_not_change_the_answer():

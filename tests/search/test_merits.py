@@ -104,6 +104,25 @@ def test_what_cannot_be_a_criterion_is_reported(criterion, sentence):
         merit_for(criterion, X, y).score(np.array([0, 1]))
 
 
+@pytest.mark.parametrize("name", ["bhattacharyya", "divergence", "cfs"])
+def test_weights_are_numbers_of_rows(name):
+    X, y = make(2, n=90)
+    weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    rows = np.repeat(np.arange(len(y)), weight.astype(int))
+    judge, repeated = merit_for(name, X, y, weight), merit_for(name, X[rows], y[rows])
+    for features in ([0], [1, 4], [0, 1, 2, 3, 4, 5]):
+        S = np.array(features)
+        assert judge.score(S)[0, 0] == pytest.approx(repeated.score(S)[0, 0], rel=1e-9)
+    ones = merit_for(name, X, y, np.ones(len(y)))
+    assert ones.score(S)[0, 0] == pytest.approx(merit_for(name, X, y).score(S)[0, 0], rel=1e-12)
+
+
+def test_a_class_whose_weights_are_one_row_is_reported():
+    X, y = make(classes=2)
+    with pytest.raises(ValueError, match="class 1 has weights that come to one row or less"):
+        merit_for("divergence", X, y, np.where(y == 1, 0.01, 1.0))
+
+
 def test_a_class_of_one_sample_is_reported():
     X, y = make(classes=2)
     y[:] = 0

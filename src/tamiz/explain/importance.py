@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from tamiz.display import INK, PALETTE, TableResult, axes, frames, number
+from tamiz.display import INK, PALETTE, TableResult, axes, counted, frames, number
 from tamiz.evaluation.inference import corrected_interval
 from tamiz.explain.folds import (
     FoldOptions,
@@ -94,7 +94,8 @@ class FoldImportances(TableResult):
         first = int(np.argmax(self.importances))
         return (
             f"<FoldImportances: {self.kind.replace('_', ' ')}, {self.metric}, "
-            f"{len(self.unit_names)} units, {self.values.shape[1]} splits; "
+            f"{counted(len(self.unit_names), 'unit')}, "
+            f"{counted(self.values.shape[1], 'split')}; "
             f"{self.unit_names[first]} matters most ({number(float(self.importances[first]))})>"
         )
 

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display import PALETTE, TableResult, axes, frames, number
+from tamiz.display import PALETTE, TableResult, axes, counted, frames, number
 from tamiz.explain.curves import some_rows
 from tamiz.explain.decisions import Decisions, decisions_of
 from tamiz.explain.model import (
@@ -79,7 +79,7 @@ class Interactions(TableResult):
         strongest = ""
         if len(self.pairs):
             strongest = f"; strongest {' × '.join(self.names[0])} ({number(self.strength[0])})"
-        return f"<Interactions: {len(self.pairs)} pairs, {self.method}{strongest}>"
+        return f"<Interactions: {counted(len(self.pairs), 'pair')}, {self.method}{strongest}>"
 
     @property
     def names(self) -> list[tuple[str, str]]:

@@ -258,7 +258,7 @@ def _exact(
         part = expansion_shapley(kernel, X[rows], vectors, coef, stand_in, own)
         values[rows, front.source] = part.values
         base = part.base + intercept
-        progress.update(f"{first:,} of {len(X):,} samples")
+        progress.update(f"{min(rows.stop, len(X)):,} of {len(X):,} samples")
     return values, base
 
 

@@ -159,7 +159,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         y : array of shape (n_samples,)
             Labels, or targets for an estimator that is a regression.
         sample_weight : array of shape (n_samples,), optional
-            Passed on to the estimator and to the metrics.
+            Passed on to the estimator and to the metrics. For a criterion by name they are numbers
+            of rows: an integer counts exactly as if the row were repeated.
         groups : array of shape (n_samples,), optional
             Passed on to ``cv``, for splitters that keep groups of samples together.
         **metadata : dict
@@ -285,12 +286,11 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 "the labels (or the targets of a regression)."
             )
         weight = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
-        if weight is not None and plain:
-            raise ValueError(
-                "sample_weight was given, but criteria do not weigh samples; leave one of the two "
-                "out, or judge by an estimator."
-            )
-        takes = routing_enabled() or has_fit_parameter(last_step(estimator), "sample_weight")
+        takes = (
+            plain  # merit_for says which criteria do
+            or routing_enabled()
+            or has_fit_parameter(last_step(estimator), "sample_weight")
+        )
         if weight is not None and not takes:
             raise ValueError(
                 f"sample_weight was given, but {type(last_step(estimator)).__name__} does not take "
@@ -300,13 +300,14 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             own = callable(self.criterion) and type_of_target(y).startswith("continuous")
         if own or (not plain and is_regressor(estimator)):
             return X, check_regression_target(y, X.shape[0]), weight
-        labels = check_classes(y, X.shape[0])
+        labels = check_classes(y, X.shape[0], weight=weight if plain else None)
         self.classes_ = labels.classes
-        return X, labels.classes[labels.codes], weight
+        codes = np.minimum(labels.codes, len(labels.classes) - 1)  # of rows that do not count
+        return X, labels.classes[codes], weight
 
     def _make_judge(self, estimator: Any, X: Any, y: Any, weight: Any, seed: int) -> Judge:
         if self.criterion is not None:
-            return merit_for(self.criterion, X, y)
+            return merit_for(self.criterion, X, y, weight)
         estimator = seeded(clone(estimator), seed)
         declined = self._groups is not None and declines(self.cv, "split", "groups")
         asked = splitting(self.cv, self._groups, self._routes)

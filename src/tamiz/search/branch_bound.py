@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from math import comb
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -163,29 +163,6 @@ class BranchAndBound(SearchSelector):
         self.checkpoint = checkpoint
         self.resume = resume
         self.verbose = verbose
-
-    # weights are for an estimator only; scikit-learn would expect those of a signature to work
-    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None, "groups": None}
-
-    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Any:
-        """Search for the best subset of the size.
-
-        Parameters
-        ----------
-        X : array or dataframe of shape (n_samples, n_features)
-            Data.
-        y : array of shape (n_samples,)
-            Labels.
-        **metadata : dict
-            ``sample_weight`` and ``groups``, if an estimator is the judge; criteria do not take
-            them. What else the estimator, the metrics or the splitter ask for, with scikit-learn's
-            metadata routing.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, **metadata)
 
     # ------------------------------------------------------------------ the search
 

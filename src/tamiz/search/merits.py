@@ -22,6 +22,10 @@ estimated covariance is singular and the distance infinite. Features are therefo
 ``1e-6`` is added to all variances; the criterion remains monotone, since it is that of the features
 plus a little independent noise.
 
+Weights of the samples are numbers of rows: an integer counts exactly as if the row were repeated,
+in the means, the covariances (over the sum of the weights of a class, less one) and the
+proportions, and rows of weight zero are left out.
+
 References
 ----------
 .. [1] T. Kailath (1967). The divergence and Bhattacharyya distance measures in signal selection.
@@ -51,7 +55,9 @@ RIDGE = 1e-6
 Criterion = Callable[[np.ndarray], float]
 
 
-def merit_for(criterion: Any, X: np.ndarray, y: np.ndarray) -> Judge:
+def merit_for(
+    criterion: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
+) -> Judge:
     """The judge that a name or a function ``f(X[:, subset], y)`` stands for.
 
     Parameters
@@ -62,15 +68,25 @@ def merit_for(criterion: Any, X: np.ndarray, y: np.ndarray) -> Judge:
         Data without missing values.
     y : array of shape (n_samples,)
         Labels.
+    weight : array of shape (n_samples,), optional
+        Numbers of rows that the samples stand for; a function does not take them.
     """
     known = word_or_function(
         *CRITERIA, function="f(X_subset, y) that returns a number, the greater the better"
     )
     if isinstance(known("criterion", criterion), str):
         make, monotone = CRITERIA[criterion]
-        judge = Merit(make(X, y), criterion)
+        if weight is not None and not weight.all():
+            there = np.flatnonzero(weight)
+            X, y, weight = X[there], y[there], weight[there]
+        judge = Merit(make(X, y, weight), criterion)
         judge.monotone = monotone
         return judge
+    if weight is not None:
+        raise ValueError(
+            "sample_weight was given, but a function f(X_subset, y) as criterion does not get "
+            "weights; leave one of the two out, use a criterion by name, or judge by an estimator."
+        )
     judge = Merit(_called(criterion, X, y), getattr(criterion, "__name__", "criterion"))
     judge.monotone = bool(getattr(criterion, "monotone", False))
     return judge
@@ -95,9 +111,9 @@ def _called(function: Callable[..., Any], X: np.ndarray, y: np.ndarray) -> Crite
     return value
 
 
-def _cfs(X: np.ndarray, y: np.ndarray) -> Criterion:
+def _cfs(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Criterion:
     """Hall's merit with symmetrical uncertainty after discretisation by description length."""
-    codes = encode(X, bins="mdl", y=y)
+    codes = encode(X, bins="mdl", y=y, sample_weight=weight)
     _, labels = np.unique(y, return_inverse=True)
     relevance = codes.su_relevance(labels)
     rows: dict[int, np.ndarray] = {}
@@ -115,29 +131,36 @@ def _cfs(X: np.ndarray, y: np.ndarray) -> Criterion:
 class _Normals:
     """The classes as normal distributions of the standardised features."""
 
-    def __init__(self, X: np.ndarray, y: np.ndarray):
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    def __init__(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None):
+        classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError("a distance between classes needs at least two of them in y.")
-        few = np.flatnonzero(counts < 2)
+        self.weight = np.ones(len(X)) if weight is None else weight
+        counts = np.bincount(codes, self.weight)
+        few = np.flatnonzero(counts <= 1)
         if len(few):
+            has = "one sample only" if weight is None else "weights that come to one row or less"
             raise ValueError(
-                f"class {classes.tolist()[few[0]]!r} has one sample only; the covariance of a "
-                "class needs at least two. Leave the class out, or use another criterion."
+                f"class {classes.tolist()[few[0]]!r} has {has}; the covariance of a class needs at "
+                "least two. Leave the class out, or use another criterion."
             )
         X = X / safe_units(np.abs(X).max(axis=0))
-        scale = X.std(axis=0)
-        self.Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+        centred = X - np.average(X, axis=0, weights=self.weight)
+        scale = np.sqrt(np.average(centred**2, axis=0, weights=self.weight))
+        self.Z = centred / np.where(scale > 0, scale, 1.0)
         self.rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
-        self.proportions = counts / counts.sum()
-        self.means = np.array([self.Z[rows].mean(axis=0) for rows in self.rows])
+        self.counts, self.proportions = counts, counts / counts.sum()
+        self.means = np.array(
+            [np.average(self.Z[rows], axis=0, weights=self.weight[rows]) for rows in self.rows]
+        )
 
     def covariances(self, features: np.ndarray) -> list[np.ndarray]:
         """Of every class, in the features of a subset."""
         found = []
-        for rows, mean in zip(self.rows, self.means, strict=True):
+        for rows, mean, count in zip(self.rows, self.means, self.counts, strict=True):
             centred = self.Z[np.ix_(rows, features)] - mean[features]
-            covariance = centred.T @ centred / (len(rows) - 1)
+            weighted = centred * self.weight[rows, None]
+            covariance = centred.T @ weighted / (count - 1)
             covariance.flat[:: len(features) + 1] += RIDGE
             found.append(covariance)
         return found
@@ -153,8 +176,8 @@ class _Normals:
         return total
 
 
-def _bhattacharyya(X: np.ndarray, y: np.ndarray) -> Criterion:
-    normals = _Normals(X, y)
+def _bhattacharyya(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Criterion:
+    normals = _Normals(X, y, weight)
 
     def distance(d: np.ndarray, A: np.ndarray, B: np.ndarray) -> float:
         middle = linalg.cho_factor(0.5 * (A + B), lower=True)
@@ -165,8 +188,8 @@ def _bhattacharyya(X: np.ndarray, y: np.ndarray) -> Criterion:
     return lambda features: normals.sum_over_pairs(features, distance)
 
 
-def _divergence(X: np.ndarray, y: np.ndarray) -> Criterion:
-    normals = _Normals(X, y)
+def _divergence(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Criterion:
+    normals = _Normals(X, y, weight)
 
     def distance(d: np.ndarray, A: np.ndarray, B: np.ndarray) -> float:
         first, second = linalg.cho_factor(A, lower=True), linalg.cho_factor(B, lower=True)
@@ -182,7 +205,7 @@ def _log_determinant(factor: np.ndarray) -> float:
 
 
 #: Criteria by name, and whether they are monotone.
-CRITERIA: dict[str, tuple[Callable[[np.ndarray, np.ndarray], Criterion], bool]] = {
+CRITERIA: dict[str, tuple[Callable[..., Criterion], bool]] = {
     "cfs": (_cfs, False),
     "bhattacharyya": (_bhattacharyya, True),
     "divergence": (_divergence, True),

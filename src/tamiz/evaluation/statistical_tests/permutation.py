@@ -10,21 +10,23 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
 from tamiz.base import Stopwatch, json_ready
 from tamiz.display import PALETTE, TableResult, axes, between, frames, pvalue_text
 from tamiz.evaluation.inference import Interval, clopper_pearson
+from tamiz.routing import Routes, routes_of_function
 from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
-from tamiz.search.judges import make_scorer
+from tamiz.search.judges import fit_arguments, last_step, make_scorer
 from tamiz.search.resampling import (
     ResampledTable,
     fit_to_the_end,
@@ -33,10 +35,11 @@ from tamiz.search.resampling import (
     run_jobs,
     shuffle_within,
 )
-from tamiz.search.splits import Split, dividing, make_splits
+from tamiz.search.splits import Split, dividing, make_splits, splitting
 from tamiz.validation import (
     check_level,
     check_resume,
+    check_sample_weight,
     checked,
     fittable,
     integer_from,
@@ -70,6 +73,8 @@ def permutation_test(
     n_permutations: int = 200,
     scoring: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
     early_stop: float | None = None,
     confidence: float = 0.95,
     n_jobs: int | None = None,
@@ -101,6 +106,11 @@ def permutation_test(
         Shuffle within groups only, such as patients or batches. A number of folds keeps groups
         together, as do splitters that look at groups. To divide the samples of a group, as among
         a few batches, pass a splitter that does not, such as ``StratifiedKFold(5)``.
+    sample_weight : array of shape (n_samples,), optional
+        Weights, in fits and scores. They stay with the rows of ``X`` when labels are shuffled.
+    params : dict, optional
+        Metadata of other names for the estimator, the metric or the splitter, if they ask for them,
+        with scikit-learn's metadata routing; they stay with the rows, too.
     early_stop : float, optional
         Stop as soon as the interval of the p-value lies wholly on one side of this level (0.05,
         say). Looking often makes that interval a little too short.
@@ -153,12 +163,14 @@ def permutation_test(
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
     blocks = label_blocks(groups, labels)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)
+    beside = _Beside(estimator, scorer, cv, table.n, params, weight, groups)
     journal = None
     if checkpoint is not None:
-        about = _identity(estimator, table, groups, cv, scoring, random_state)
+        about = _identity(estimator, table, beside, cv, scoring, random_state)
         journal = Journal(checkpoint, about, resume=resume, facts={"seed": seed})
         seed = int(journal.facts["seed"])
-    work = _Work(seeded(clone(estimator), seed), table, cv, groups, seed, scorer)
+    work = _Work(seeded(clone(estimator), seed), table, cv, beside, seed, scorer)
     run = _Shuffles(work, blocks, n_permutations, early_stop, journal)
     try:
         run.all(n_jobs, verbose)
@@ -255,10 +267,10 @@ class _Shuffles:
 
 
 def _identity(
-    estimator: Any, table: ResampledTable, groups: Any, cv: Any, scoring: Any, random_state: Any
+    estimator: Any, table: ResampledTable, beside: _Beside, cv: Any, scoring: Any, random_state: Any
 ) -> dict[str, str]:
     """Which run this is; the number of permutations is not part of it, so that it can grow."""
-    data = (table.X, table.y, *(() if groups is None else (np.asarray(groups),)))
+    data = (table.X, table.y, *beside.arrays())
     protocol = {"cv": cv, "scoring": scoring, "test_seed": random_state}
     return {
         **identity(estimator, *data),
@@ -266,17 +278,67 @@ def _identity(
     }
 
 
+class _Beside:
+    """What goes with the rows besides X and y, and who gets it."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        scorer: Any,
+        cv: Any,
+        n_samples: int,
+        params: Mapping[str, Any] | None,
+        weight: np.ndarray | None,
+        groups: Any,
+    ):
+        children = {
+            "estimator": (estimator, "fit"),
+            "scorer": (scorer, "score"),
+            "splitter": (cv, "split"),
+        }
+        own = {"sample_weight": weight, "groups": groups}
+        self.routes: Routes | None = routes_of_function(
+            "permutation_test", children, n_samples, params, **own
+        )
+        self.weight, self.groups = weight, groups
+        if weight is None or self.routes is not None:
+            return
+        last = last_step(estimator)
+        if not has_fit_parameter(last, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, but {type(last).__name__} takes no sample weights; "
+                "leave sample_weight out."
+            )
+
+    def arrays(self) -> list[np.ndarray]:
+        """All of it, to tell whether that of another run is the same."""
+        own = [np.asarray(one) for one in (self.groups, self.weight) if one is not None]
+        return own if self.routes is None else [*own, *self.routes.arrays()]
+
+    def of_fit(self, machine: Any, rows: np.ndarray) -> dict[str, Any]:
+        """What the machine gets with these rows."""
+        if self.routes is not None:
+            return self.routes.part("estimator", rows)
+        return fit_arguments(machine, None if self.weight is None else self.weight[rows])
+
+    def of_score(self, rows: np.ndarray) -> dict[str, Any]:
+        """What the metric gets with these rows."""
+        if self.routes is not None:
+            return self.routes.part("scorer", rows)
+        return {} if self.weight is None else {"sample_weight": self.weight[rows]}
+
+
 class _Work:
     """Splits, fits and scores one labelling."""
 
     def __init__(
-        self, machine: Any, table: ResampledTable, cv: Any, groups: Any, seed: int, scorer: Any
+        self, machine: Any, table: ResampledTable, cv: Any, beside: _Beside, seed: int, scorer: Any
     ):
         self.machine, self.table, self.scorer = machine, table, scorer
         # an iterator of splits would be spent after the first labelling
         spent = isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split")
         self.cv = list(cv) if spent else cv
-        self.groups, self.seed = groups, seed
+        self.beside, self.groups, self.seed = beside, beside.groups, seed
 
     def splits(self, labels: np.ndarray) -> list[Split]:
         """The same for the same labels, whatever was asked before."""
@@ -292,15 +354,18 @@ class _Work:
                 f"cv={cv} folds keep groups together and need {cv} groups; there are "
                 f"{len(np.unique(groups))}. Use fewer folds, or cv={kind} to divide groups."
             )
-        return make_splits(cv, self.table.X, labels, classifier, self.seed, groups, warn=False)
+        asked = splitting(cv, groups, self.beside.routes)
+        return make_splits(cv, self.table.X, labels, classifier, self.seed, warn=False, **asked)
 
     def score(self, labels: np.ndarray) -> float:
         found = []
         for train, test in self.splits(labels):
             X, machine = self.table.X, clone(self.machine)
-            fit_to_the_end(machine, rows_for(machine, X, train, train), labels[train])
+            arguments = self.beside.of_fit(machine, train)
+            fit_to_the_end(machine, rows_for(machine, X, train, train), labels[train], **arguments)
             judged = rows_for(machine, X, test, train)
-            found.append(float(self.scorer(machine, judged, labels[test])))
+            asked = self.beside.of_score(test)
+            found.append(float(self.scorer(machine, judged, labels[test], **asked)))
         mean = float(np.mean(found))
         if not math.isfinite(mean):
             raise ValueError(

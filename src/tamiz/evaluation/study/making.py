@@ -694,6 +694,7 @@ def _add_permutations(study: Study, problem: _Prepared, given: Any) -> None:
         cv=params["cv"],
         n_permutations=given.permutations,
         scoring=params["scoring"],
+        sample_weight=problem.weight,
         n_jobs=given.n_jobs,
         random_state=study.seed,
         verbose=given.verbose,

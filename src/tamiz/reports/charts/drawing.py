@@ -15,6 +15,8 @@ from tamiz.reports.markup import Markup, escape, short, tag, visible
 from tamiz.reports.page import Page, Style
 
 WIDE, NARROW = 720.0, 340.0
+#: A narrow drawing of at most this height stands beside its words on paper.
+BESIDE = 330.0
 TEXT = 12.0
 
 
@@ -218,11 +220,12 @@ def figure(
     caption: bool = True,
 ) -> Markup:
     """A chart for each width, with a title, the finding in words, and its read-outs."""
-    charts = []
+    charts, low = [], False
     for k, width in enumerate(widths):
         name = page.next_id("chart")
         drawing = Drawing(width, name)
         draw(drawing)
+        low = drawing.narrow and drawing.height <= BESIDE
         svg = tag(
             "svg",
             tag("title", title, id=f"{name}-t"),
@@ -241,4 +244,6 @@ def figure(
         charts.append(tag("div", svg, class_=f"chart{only}", data_stops=stops))
     words = tag("figcaption", finding) if caption else None
     heading = tag("p", escape(title), class_="charttitle") if caption else None
+    if low and len(widths) > 1:
+        css = f"{css} low".strip()
     return tag("figure", heading, above, charts, words, class_=css or None)
