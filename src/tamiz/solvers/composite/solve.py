@@ -378,7 +378,7 @@ def _enough_left(best: CompositeResult, tol: float) -> float | None:
 
     Newton's steps square the gap, in units of the objective, up to what they leave undone.
     """
-    last = best.gap**2 <= tol * best.objective**2
+    last = best.gap <= np.sqrt(tol) * best.objective
     return _LEFT * tol * best.objective if last else None
 
 
