@@ -59,6 +59,8 @@ _FIRST = 20  # features of the first working set, at least
 _MOST_FIRST = 60
 _NEAR = 0.1  # fraction of the certificate over all to which a working set is solved
 _HALVINGS = 40
+#: How often the length of a Newton step is corrected; and by which fraction it is, if no more.
+_CORRECTED, _SAME = 2, 0.1
 _ROUNDING = 1e-14
 _STEPS = 40  # Newton steps on one working set
 #: Multiplications of one Newton system beyond which conjugate gradients take its place.
@@ -307,17 +309,25 @@ def _along(
 def _best_multiple(part: Composite, machine: Machine, d: np.ndarray, df: np.ndarray) -> float:
     """The multiple of a step after which the objective is least, with its best intercept.
 
-    Nearly: by a Newton step in these two numbers, which needs no product with the table.
+    Nearly: by Newton steps in these two numbers, which need no product with the table.
     """
-    f = machine.f + df
-    u, h = (part.c * one for one in part.loss.slopes(part.y, f))
-    hd, total = h * df, float(h.sum())
-    slope = float(u @ df) - float((part.mu * (machine.w + d)) @ d)
-    curved = float(hd @ df) + float((part.mu * d) @ d)
-    excess, both = (float(u.sum()), float(hd.sum())) if part.intercept else (0.0, 0.0)
-    room = curved * total - both * both
-    size = 1.0 + (slope * total - excess * both) / room if room > 0.0 else 0.0
-    return size if 0.0 < size < np.inf else 1.0
+    size, shift = 1.0, 0.0
+    pulled, curved_by = float((part.mu * machine.w) @ d), float((part.mu * d) @ d)
+    for _ in range(_CORRECTED):
+        slopes = part.loss.slopes(part.y, machine.f + size * df + shift)
+        u, h = (part.c * one for one in slopes)
+        hd, total = h * df, float(h.sum())
+        slope = float(u @ df) - pulled - size * curved_by
+        curved = float(hd @ df) + curved_by
+        excess, both = (float(u.sum()), float(hd.sum())) if part.intercept else (0.0, 0.0)
+        room = curved * total - both * both
+        longer = (slope * total - excess * both) / room if room > 0.0 else -size
+        if not 0.0 < size + longer < np.inf:
+            break
+        size, shift = size + longer, shift + (excess * curved - slope * both) / room
+        if abs(longer) <= _SAME * size:
+            break
+    return size
 
 
 # ----------------------------------------------------------------------------- without thresholds
