@@ -19,8 +19,13 @@ import tests.naive.linear_machines as naive
 from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM
 from tamiz.solvers.composite import quadratic
 from tamiz.solvers.composite import solve as newton
-from tamiz.solvers.composite.losses import LogisticLoss
-from tamiz.solvers.composite.problem import Composite, best_shift, dual_point
+from tamiz.solvers.composite.losses import LogisticLoss, SquaredHingeLoss, SquaredLoss
+from tamiz.solvers.composite.problem import (
+    Composite,
+    balancing_shift,
+    best_shift,
+    lower_bound,
+)
 from tamiz.solvers.composite.quadratic import curvature_matrix
 from tamiz.svm import SVC, LinearMachine, LinearMachineRegressor
 from tests.calls import interrupted, watched
@@ -135,6 +140,73 @@ def test_matrix_of_a_step_is_computed_only_where_many_products_would_be_needed(i
         assert one.status_ == "converged" and one.duality_gap_ <= 1e-6 * one.objective_
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, sparse.csr_array])
+@pytest.mark.parametrize("n", [3, 8, 21])
+def test_products_with_the_matrix_of_a_step_and_its_diagonal(n, kind, intercept):
+    rng = np.random.default_rng(n)
+    X, h, mu, v = rng.normal(size=(n, 5)) + 2.0, rng.random(n), rng.random(5), rng.normal(size=5)
+    h[1] = 0.0
+    means = h @ X / h.sum() if intercept else np.zeros(5)
+    expected = (X - means).T @ (h[:, None] * (X - means)) + np.diag(mu)
+    found = quadratic.Curvature(quadratic.Columns(kind(X)), h, mu, intercept)
+    np.testing.assert_allclose(found.times(v), expected @ v, rtol=1e-12)
+    np.testing.assert_allclose(found.diagonal(), np.diag(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "squared", "tube"])
+@pytest.mark.parametrize(("shape", "scale"), [((2000, 60), 1.0), ((400, 12), 9.0)])
+def test_lower_bounds_that_a_step_foresees_are_those_of_its_dual_point(shape, scale, loss, kind):
+    """By conjugate gradients and by systems; an exact fit is never below them."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=shape) * np.geomspace(1.0, scale, shape[1])
+    y = np.sign(X[:, 0] + 2 * rng.normal(size=shape[0]))
+    losses = {"logistic": LogisticLoss(), "squared_hinge": SquaredHingeLoss(),
+              "squared": SquaredLoss(), "tube": SquaredLoss(0.3)}  # fmt: skip
+    c, zero = np.full(shape[0], 0.05), np.zeros(shape[1])
+    for intercept in (True, False):
+        problem = Composite(kind(X), y, c, losses[loss], zero, zero + 1.0, intercept)
+        least = newton.minimise(problem, tol=1e-12).objective
+        with watched(newton, "_foreseen") as calls:
+            found = newton.minimise(problem, tol=1e-4)
+        assert found.status == "converged"
+        assert found.dual_objective <= least * (1 + 1e-11) and found.gap <= 1e-4 * found.objective
+        assert len(calls) == found.iterations > 0
+        for call in calls:
+            _, theta, g = call.args
+            np.testing.assert_allclose(g, X.T @ theta, atol=1e-9 * np.abs(g).max())
+            assert not intercept or abs(theta.sum()) <= 1e-9 * np.abs(theta).sum()
+        # the last of them is the bound: no product was made to certify where the step ended
+        assert found.dual_objective == lower_bound(problem, theta, g)
+        np.testing.assert_array_equal(found.g, g)
+
+
+def test_pulls_that_a_loss_allows_have_a_finite_bound():
+    y = np.array([1.0, -1.0])
+    cases = [([0.3, -1.0], True, True), ([0.3, -1.1], False, True), ([-1e-9, -0.5], False, False)]
+    for u, logistic, hinge in [*cases, ([0.0, 0.0], True, True)]:
+        pulls = np.array(u)
+        assert LogisticLoss().allows(y, pulls) is logistic
+        assert SquaredHingeLoss().allows(y, pulls) is hinge
+        assert SquaredLoss(0.1).allows(y, 5 * pulls)
+
+
+@pytest.mark.parametrize("loss", [LogisticLoss(), SquaredHingeLoss()])
+def test_intercept_of_equal_values_is_that_of_the_counts(loss):
+    rng = np.random.default_rng(0)
+    y, c = np.sign(rng.normal(size=31)), rng.random(31)
+    problem = Composite(np.ones((31, 1)), y, c, loss, np.zeros(1), np.ones(1))
+    for f in (0.0, -40.0):
+        begin = np.full(31, f)
+        shift, pulls, curvatures = balancing_shift(problem, begin, 1e-14)
+        other = begin + 1e-13 * rng.normal(size=31)  # not quite equal
+        assert shift == pytest.approx(best_shift(problem, other), abs=1e-9)
+        assert abs(c @ pulls) <= 1e-12 * (c @ np.abs(pulls))
+        for found, expected in zip((pulls, curvatures), loss.slopes(y, begin + shift), strict=True):
+            np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize("table", [np.asarray, sparse.csc_matrix])
 @pytest.mark.parametrize("h", [np.full(7, 0.3), np.arange(7.0)], ids=["equal", "other"])
 def test_weighted_squares_of_the_features(h, table):
@@ -151,8 +223,7 @@ def test_first_newton_step_of_the_logistic_loss_is_prolonged(C, intercept):
     problem = Composite(X, y, c, LogisticLoss(), zero, zero + 1.0, intercept)
     f = np.full(200, best_shift(problem, zero @ X.T))
     begin = newton.Machine(zero, float(f[0]), f)
-    theta = dual_point(problem, f)
-    h = c * problem.loss.curvature(y, f)
+    theta, h = begin.weighed_slopes(problem)
     G = curvature_matrix(quadratic.Columns(X), h, intercept) + np.eye(5)
     d, value = np.linalg.solve(G, X.T @ theta), problem.losses(f)
 
@@ -160,8 +231,9 @@ def test_first_newton_step_of_the_logistic_loss_is_prolonged(C, intercept):
         f = begin.f + size * (X @ d)
         return problem.losses(f + best_shift(problem, f)) + problem.penalty(size * d)
 
-    reached = newton._along(problem, begin, d, X.T @ theta, h, value, 1e-9)
-    found = problem.losses(reached.f) + problem.penalty(reached.w)
+    changes = newton._changes(problem, d, h)
+    reached, found = newton._along(problem, begin, d, changes, X.T @ theta, value, 1e-9)
+    assert found == pytest.approx(problem.losses(reached.f) + problem.penalty(reached.w))
     np.testing.assert_allclose(reached.f, X @ reached.w + reached.b, atol=1e-12)
     least = minimize_scalar(cost, bounds=(0.0, 10.0), method="bounded").fun
     assert least <= found + 1e-9 and found < cost(1.0)
@@ -491,15 +563,15 @@ def test_logistic_loss_of_large_values_stays_finite():
         [np.log(1 + np.exp(-0.3)), np.log(1 + np.exp(0.7)), 1e4, 0.0, np.exp(-40.0)],
         rtol=1e-12,
     )
+    pulls, curvatures = loss.slopes(y, f)
     np.testing.assert_allclose(
-        loss.pull(y, f),
+        pulls,
         [1 / (1 + np.exp(0.3)), -1 / (1 + np.exp(-0.7)), 1.0, 0.0, np.exp(-40.0)],
         rtol=1e-12,
         atol=1e-300,
     )
-    np.testing.assert_allclose(
-        loss.curvature(y[:2], f[:2]), np.exp(f[:2]) / (1 + np.exp(f[:2])) ** 2
-    )
+    expected = np.exp(-np.abs(f)) / (1 + np.exp(-np.abs(f))) ** 2
+    np.testing.assert_allclose(curvatures, expected, rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(loss.bound(np.ones(3), np.array([0.0, 0.5, 1.0])), [0, np.log(2), 0])
 
 

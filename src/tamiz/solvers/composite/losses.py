@@ -22,7 +22,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-_LARGEST_POWER = 700.0  # of e, in float64
 _LEAST = 1e-300  # 0 log 0 is 0
 
 
@@ -43,16 +42,19 @@ class Loss(Protocol):
         """The loss."""
         ...
 
-    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Minus the derivative by ``f``."""
-        ...
+    def slopes(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The pull, minus the derivative by ``f``, and the curvature: the second derivative.
 
-    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """The second derivative, from one side where there are two."""
+        From one side where there are two.
+        """
         ...
 
     def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """``-φ*(-u)``."""
+        ...
+
+    def allows(self, y: np.ndarray, u: np.ndarray) -> bool:
+        """Whether ``-φ*(-u)`` is finite for all of them."""
         ...
 
 
@@ -71,17 +73,17 @@ class SquaredLoss(NamedTuple):
         """The loss."""
         return self._beyond(y, f) ** 2
 
-    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Minus the derivative by ``f``."""
-        return 2.0 * self._beyond(y, f)
-
-    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Two outside the tube."""
-        return np.where(np.abs(y - f) >= self.epsilon, 2.0, 0.0)
+    def slopes(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The curvature is two outside the tube."""
+        return 2.0 * self._beyond(y, f), np.where(np.abs(y - f) >= self.epsilon, 2.0, 0.0)
 
     def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """``-φ*(-u)``."""
         return u * y - self.epsilon * np.abs(u) - 0.25 * u * u
+
+    def allows(self, y: np.ndarray, u: np.ndarray) -> bool:
+        """All pulls are."""
+        return True
 
     def _beyond(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         error = y - f
@@ -100,17 +102,18 @@ class SquaredHingeLoss(NamedTuple):
         """The loss."""
         return np.maximum(0.0, 1.0 - y * f) ** 2
 
-    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Minus the derivative by ``f``."""
-        return 2.0 * y * np.maximum(0.0, 1.0 - y * f)
-
-    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Two short of the margin."""
-        return np.where(y * f < 1.0, 2.0, 0.0)
+    def slopes(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The curvature is two short of the margin."""
+        short = np.maximum(0.0, 1.0 - y * f)
+        return 2.0 * y * short, np.where(short > 0.0, 2.0, 0.0)
 
     def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """``-φ*(-u)``."""
         return y * u - 0.25 * u * u
+
+    def allows(self, y: np.ndarray, u: np.ndarray) -> bool:
+        """Pulls towards the label are."""
+        return bool((y * u).min(initial=0.0) >= 0.0)
 
 
 class LogisticLoss(NamedTuple):
@@ -124,17 +127,21 @@ class LogisticLoss(NamedTuple):
         z = y * f
         return np.log1p(np.exp(-np.abs(z))) - np.minimum(z, 0.0)
 
-    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Minus the derivative by ``f``."""
-        return y / (1.0 + np.exp(np.minimum(y * f, _LARGEST_POWER)))
-
-    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """The variance of the label."""
-        odds = np.exp(-np.abs(f))
-        return odds / (1.0 + odds) ** 2
+    def slopes(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The curvature is the variance of the label; both from one power of e."""
+        z = y * f
+        odds = np.exp(-np.abs(z))
+        likely = 1.0 / (1.0 + odds)
+        unlikely = odds * likely
+        return y * np.where(z > 0.0, unlikely, likely), unlikely * likely
 
     def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """``-φ*(-u)``: the entropy of the pull."""
         a = np.clip(y * u, 0.0, 1.0)
         rest = 1.0 - a
         return -a * np.log(np.maximum(a, _LEAST)) - rest * np.log(np.maximum(rest, _LEAST))
+
+    def allows(self, y: np.ndarray, u: np.ndarray) -> bool:
+        """Pulls towards the label are, up to one."""
+        a = y * u
+        return bool(a.min(initial=0.0) >= 0.0 and a.max(initial=1.0) <= 1.0)

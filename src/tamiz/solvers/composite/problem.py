@@ -94,22 +94,43 @@ def best_shift(problem: Composite, f: np.ndarray, accuracy: float = 1e-15) -> fl
     Their sum falls as the intercept rises: Newton steps between two bounds that close in, until
     the sum is the fraction ``accuracy`` of the pulls. Zero without an intercept.
     """
+    return balancing_shift(problem, f, accuracy)[0]
+
+
+def balancing_shift(
+    problem: Composite, f: np.ndarray, accuracy: float
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """As :func:`best_shift`, with the pulls and curvatures of the losses there."""
+    y, c, loss = problem.y, problem.c, problem.loss
     if not problem.intercept:
-        return 0.0
+        return 0.0, *loss.slopes(y, f)
+    if loss.labels and f[0] == f[-1] and np.ptp(f) == 0.0:  # as in two samples, one of each label
+        positive = y > 0
+        both = problem._replace(
+            y=np.array([1.0, -1.0]), c=np.array([c[positive].sum(), c[~positive].sum()])
+        )
+        shift = _balanced_at(both, np.full(2, f[0]), accuracy)[0]
+        return shift, *loss.slopes(y, f + shift)
+    return _balanced_at(problem, f, accuracy)
+
+
+def _balanced_at(
+    problem: Composite, f: np.ndarray, accuracy: float
+) -> tuple[float, np.ndarray, np.ndarray]:
     y, c, loss = problem.y, problem.c, problem.loss
     shift, low, high = 0.0, -np.inf, np.inf
     reach = 1.0 + float(np.abs(f).max(initial=0.0))
     for _ in range(_MOST_STEPS):
         at = f + shift
-        pulls = c * loss.pull(y, at)
-        excess, size = float(pulls.sum()), float(np.abs(pulls).sum())
+        pulls, curvatures = loss.slopes(y, at)
+        excess, size = float(c @ pulls), float(c @ np.abs(pulls))
         if abs(excess) <= accuracy * size:
             break
         if excess > 0:
             low = shift
         else:
             high = shift
-        curvature = float(c @ loss.curvature(y, at))
+        curvature = float(c @ curvatures)
         step = excess / curvature if curvature > 0 else np.copysign(reach, excess)
         new = shift + float(np.clip(step, -reach, reach))
         if not low < new < high:
@@ -117,16 +138,22 @@ def best_shift(problem: Composite, f: np.ndarray, accuracy: float = 1e-15) -> fl
         if abs(new - shift) <= 1e-16 * reach:
             break
         shift = new
-    return shift
+    else:
+        pulls, curvatures = loss.slopes(y, f + shift)
+    return shift, pulls, curvatures
 
 
 def dual_point(problem: Composite, f: np.ndarray) -> np.ndarray:
     """Pulls at the values ``f``, in the domain of the loss; with an intercept they balance."""
-    y, loss = problem.y, problem.loss
-    theta = problem.c * loss.pull(y, f)
+    return balanced(problem, problem.c * problem.loss.slopes(problem.y, f)[0])
+
+
+def balanced(problem: Composite, theta: np.ndarray) -> np.ndarray:
+    """Pulls that add up to zero, if there is an intercept; changed in place."""
+    y = problem.y
     if not problem.intercept:
         return theta
-    if loss.labels:
+    if problem.loss.labels:
         positive = y > 0
         up, down = float(theta[positive].sum()), -float(theta[~positive].sum())
         if up > down:

@@ -94,6 +94,47 @@ class Columns:
             return h[0] * np.einsum("ij,ij->j", table, table)
         return np.einsum("ij,i,ij->j", table, h, table, optimize=False)
 
+    def weighed_product(self, h: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """``X'(h * Xv)``, and the sum of ``h * Xv``."""
+        table = self.table
+        if not sparse.issparse(table) and table.flags.c_contiguous:
+            found = np.zeros(len(v))
+            return found, _weighed_product(table, h, v, found)
+        hv = h * (self.rows @ v)
+        return np.asarray(table.T @ hv), float(hv.sum())
+
+
+class Curvature:
+    """The matrix of a Newton step, ``X'HX`` about the weighted means and the penalty, as products.
+
+    Parameters
+    ----------
+    columns : Columns
+        The features ``X``.
+    h : array of shape (n_samples,)
+        Weights ``H``.
+    mu : array of shape (n_features,)
+        What is added to the diagonal.
+    intercept : bool
+        Whether the features are taken about their means.
+    """
+
+    def __init__(self, columns: Columns, h: np.ndarray, mu: np.ndarray, intercept: bool):
+        self.columns, self.h, self.mu = columns, h, mu
+        self.total = max(float(h.sum()), 1e-300)
+        self.sums = np.asarray(columns.table.T @ h) if intercept else np.zeros(len(mu))
+
+    def times(self, v: np.ndarray) -> np.ndarray:
+        """The matrix times a vector."""
+        found, moved = self.columns.weighed_product(self.h, v)
+        return found - (moved / self.total) * self.sums + self.mu * v
+
+    def diagonal(self) -> np.ndarray:
+        """Its diagonal, or ones where that is zero."""
+        squares = self.columns.squares(self.h) - self.sums * self.sums / self.total
+        found = np.maximum(squares, 0.0) + self.mu
+        return np.where(found > 0, found, 1.0)
+
 
 def gather_columns(X: Any, chosen: np.ndarray) -> Columns:
     """The features ``chosen``, all of them if there are as many."""
@@ -220,6 +261,42 @@ def descend_columns(
         moved += h * (some.table @ (now - z[used]))
         z[used] = now
     return z
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _weighed_product(table, h, v, out):
+    """Add ``X'(h * Xv)`` to ``out``, in one pass over the rows; returns the sum of ``h * Xv``.
+
+    Four rows at a time: ``out`` is read and written a quarter as often.
+    """
+    n, p = table.shape
+    total = 0.0
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        a, b, c, d = table[i], table[i + 1], table[i + 2], table[i + 3]
+        at_a, at_b, at_c, at_d = 0.0, 0.0, 0.0, 0.0
+        for j in range(p):
+            at_a += a[j] * v[j]
+            at_b += b[j] * v[j]
+            at_c += c[j] * v[j]
+            at_d += d[j] * v[j]
+        at_a *= h[i]
+        at_b *= h[i + 1]
+        at_c *= h[i + 2]
+        at_d *= h[i + 3]
+        total += at_a + at_b + at_c + at_d
+        for j in range(p):
+            out[j] += at_a * a[j] + at_b * b[j] + at_c * c[j] + at_d * d[j]
+    for i in range(whole, n):
+        row = table[i]
+        at = 0.0
+        for j in range(p):
+            at += row[j] * v[j]
+        at *= h[i]
+        total += at
+        for j in range(p):
+            out[j] += at * row[j]
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,9 @@ search along the line to its minimum.
 samples, whichever is less: with more features than samples only inner products matter, and n
 coordinates represent them all. Where the system is too large, or its matrix costs more than the
 step, conjugate gradients solve it with products of the table and vectors only, and only as far as
-the step is worth [2]_. The step then goes as far as the objective falls.
+the step is worth [2]_. The step then goes as far as the objective falls. The tangents of the
+slopes foresee the pulls after it: a dual point whose lower bound costs no product, so that the last
+step is certified by itself.
 
 References
 ----------
@@ -35,14 +37,15 @@ from tamiz.runtime.threads import one_blas_thread, product
 from tamiz.solvers.composite.problem import (
     Composite,
     CompositeResult,
-    best_shift,
+    balanced,
+    balancing_shift,
     certify,
-    dual_point,
     lower_bound,
     values,
 )
 from tamiz.solvers.composite.quadratic import (
     Columns,
+    Curvature,
     curvature_matrix,
     descend_columns,
     gather_columns,
@@ -56,7 +59,8 @@ _FIRST = 20  # features of the first working set, at least
 _MOST_FIRST = 60
 _NEAR = 0.1  # fraction of the certificate over all to which a working set is solved
 _HALVINGS = 40
-_CORRECTED = 3  # how often the length of a Newton step is corrected
+#: How often the length of a Newton step is corrected; and by which fraction it is, if no more.
+_CORRECTED, _SAME = 2, 0.1
 _ROUNDING = 1e-14
 _STEPS = 40  # Newton steps on one working set
 #: Multiplications of one Newton system beyond which conjugate gradients take its place.
@@ -68,6 +72,7 @@ _FOLLOWED = 0.25
 #: Conjugate gradients in place of a matrix: the residual to reach, the products after which a new
 #: matrix is better, and how many products a matrix has to cost at least.
 _PRECONDITIONED, _TIRED, _DEAR = 0.1, 10, 30.0
+_LEFT = 0.25  # of the gap that is accepted: what the last step may leave
 _CALL = 1e5  # multiplications that take as long as the calls around a product
 _BALANCE = 1e-2  # of the tolerance: sum of the pulls, as a fraction of them
 
@@ -78,6 +83,13 @@ class Machine(NamedTuple):
     w: np.ndarray
     b: float
     f: np.ndarray
+    slopes: tuple[np.ndarray, np.ndarray] | None = None  # pulls and curvatures, where known
+
+    def weighed_slopes(self, problem: Composite) -> tuple[np.ndarray, np.ndarray]:
+        """Pulls of a dual point, and curvatures of the losses."""
+        slopes = self.slopes or problem.loss.slopes(problem.y, self.f)
+        pulls, curvatures = (problem.c * one for one in slopes)
+        return balanced(problem, pulls), curvatures
 
 
 def minimise(
@@ -135,8 +147,9 @@ def minimise(
 
 def _with_best_intercept(problem: Composite, machine: Machine, tol: float) -> Machine:
     """The machine with its best intercept, as nearly as a certificate within ``tol`` asks for."""
-    shift = best_shift(problem, machine.f, min(max(1e-15, _BALANCE * tol), 1e-6))
-    return machine._replace(b=machine.b + shift, f=machine.f + shift)
+    accuracy = min(max(1e-15, _BALANCE * tol), 1e-6)
+    shift, *slopes = balancing_shift(problem, machine.f, accuracy)
+    return Machine(machine.w, machine.b + shift, machine.f + shift, (slopes[0], slopes[1]))
 
 
 # -------------------------------------------------------------------------------- with thresholds
@@ -153,7 +166,7 @@ def _search_columns(
     stalled = 0
     try:
         while True:
-            found = certify(problem, *machine, steps, "max_iter")
+            found = certify(problem, machine.w, machine.b, machine.f, steps, "max_iter")
             lowest = max(lowest, found.dual_objective)
             found = found._replace(dual_objective=lowest)
             stalled = stalled + 1 if best is not None and found.gap > 0.9 * best.gap else 0
@@ -192,7 +205,7 @@ def _search_columns(
         status = "interrupted"
         if best is None:
             raise
-        last = certify(problem, *machine, steps, status)
+        last = certify(problem, machine.w, machine.b, machine.f, steps, status)
         if last.objective <= best.objective:
             best = last._replace(dual_objective=max(lowest, last.dual_objective))
     return best._replace(iterations=steps, status=status)
@@ -219,13 +232,12 @@ def _on_working_set(
     G, done, lowest, whole = None, 0, -np.inf, True
     try:
         for done in range(min(_STEPS, most) + 1):
-            theta = dual_point(part, local.f)
+            theta, h = local.weighed_slopes(part)
             q = pulls if done == 0 else np.asarray(columns.table.T @ theta)
             value = part.losses(local.f) + part.penalty(local.w)
             lowest = max(lowest, lower_bound(part, theta, q))
             if value - lowest <= goal or done == min(_STEPS, most):
                 break
-            h = part.c * part.loss.curvature(part.y, local.f)
             accuracy = 0.03 * _violation(part, local.w, q)
             if matrix:
                 if G is None or not part.loss.quadratic:
@@ -234,15 +246,16 @@ def _on_working_set(
             else:
                 penalties = part.lam, part.mu
                 z = descend_columns(columns, h, q, local.w, penalties, accuracy, part.intercept)
-            moved = _along(part, local, z - local.w, q, h, value, tol)
+            d = z - local.w
+            moved = _along(part, local, d, _changes(part, d, h), q, value, tol)
             if moved is None:
                 break
-            local = moved
+            local = moved[0]
     except KeyboardInterrupt:
         whole = False
     w = np.zeros(len(machine.w))
     w[chosen] = local.w
-    return machine._replace(w=w, b=local.b, f=local.f), done, whole
+    return local._replace(w=w), done, whole
 
 
 def _violation(part: Composite, w: np.ndarray, q: np.ndarray) -> float:
@@ -252,23 +265,28 @@ def _violation(part: Composite, w: np.ndarray, q: np.ndarray) -> float:
     return float(np.max(np.where(w != 0, np.abs(slope - part.lam * np.sign(w)), inside)))
 
 
+def _changes(part: Composite, d: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, float]:
+    """How the values at the samples change with the weights, and the intercept, which follows."""
+    df = values(part.X, d)
+    total = float(h.sum())
+    db = -float(h @ df) / total if total > 0 and part.intercept else 0.0
+    return df + db, db
+
+
 def _along(
     part: Composite,
     machine: Machine,
     d: np.ndarray,
+    changes: tuple[np.ndarray, float],
     q: np.ndarray,
-    h: np.ndarray,
     value: float,
     tol: float,
-) -> Machine | None:
+) -> tuple[Machine, float] | None:
     """The best multiple of a step, halved until it lowers the objective enough, or None.
 
-    Thresholds and squared losses have their minimum at the step itself.
+    With the objective there. Thresholds and squared losses have their minimum at the step itself.
     """
-    df = values(part.X, d)
-    total = float(h.sum())
-    db = -float(h @ df) / total if total > 0 and part.intercept else 0.0
-    df = df + db
+    df, db = changes
     promised = part.penalty(machine.w + d) - part.penalty(machine.w) - float(q @ d)
     if not promised < _ROUNDING * value:
         return None
@@ -283,7 +301,7 @@ def _along(
         rounding = _ROUNDING * value if size == whole else 0.0
         reached = part.losses(trial.f) + part.penalty(trial.w)
         if reached <= value + 1e-4 * size * promised + rounding:
-            return trial
+            return trial, reached
         size *= 0.5
     return None
 
@@ -291,17 +309,25 @@ def _along(
 def _best_multiple(part: Composite, machine: Machine, d: np.ndarray, df: np.ndarray) -> float:
     """The multiple of a step after which the objective is least, with its best intercept.
 
-    Nearly: by a Newton step in these two numbers, which needs no product with the table.
+    Nearly: by Newton steps in these two numbers, which need no product with the table.
     """
-    f = machine.f + df
-    u, h = part.c * part.loss.pull(part.y, f), part.c * part.loss.curvature(part.y, f)
-    hd, total = h * df, float(h.sum())
-    slope = float(u @ df) - float((part.mu * (machine.w + d)) @ d)
-    curved = float(hd @ df) + float((part.mu * d) @ d)
-    excess, both = (float(u.sum()), float(hd.sum())) if part.intercept else (0.0, 0.0)
-    room = curved * total - both * both
-    size = 1.0 + (slope * total - excess * both) / room if room > 0.0 else 0.0
-    return size if 0.0 < size < np.inf else 1.0
+    size, shift = 1.0, 0.0
+    pulled, curved_by = float((part.mu * machine.w) @ d), float((part.mu * d) @ d)
+    for _ in range(_CORRECTED):
+        slopes = part.loss.slopes(part.y, machine.f + size * df + shift)
+        u, h = (part.c * one for one in slopes)
+        hd, total = h * df, float(h.sum())
+        slope = float(u @ df) - pulled - size * curved_by
+        curved = float(hd @ df) + curved_by
+        excess, both = (float(u.sum()), float(hd.sum())) if part.intercept else (0.0, 0.0)
+        room = curved * total - both * both
+        longer = (slope * total - excess * both) / room if room > 0.0 else -size
+        if not 0.0 < size + longer < np.inf:
+            break
+        size, shift = size + longer, shift + (excess * curved - slope * both) / room
+        if abs(longer) <= _SAME * size:
+            break
+    return size
 
 
 # ----------------------------------------------------------------------------- without thresholds
@@ -322,29 +348,59 @@ def _search_all(
     step = _dual_step if in_samples else _system_step if direct else _conjugate_step
     kept: dict[str, Any] = {"accuracy": _FOLLOWED * np.sqrt(tol)}
     best, lowest, steps, status = None, -np.inf, 0, "max_iter"
+    value = problem.losses(machine.f) + problem.penalty(machine.w)
     try:
         while True:
-            found = certify(problem, *machine, steps, "max_iter")
-            lowest = max(lowest, found.dual_objective)
-            best = found._replace(dual_objective=lowest)
+            theta, h = machine.weighed_slopes(problem)
+            g = np.asarray(problem.X.T @ theta)
+            lowest = max(lowest, lower_bound(problem, theta, g))
+            best = CompositeResult(machine.w, machine.b, g, value, lowest, steps, "max_iter")
             progress.update(f"step {steps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
             if best.within(tol) or best.objective <= 0.0:
                 status = "converged"
                 break
             if steps >= max_iter:
                 break
-            h = problem.c * problem.loss.curvature(problem.y, machine.f)
-            d = step(problem, columns, machine, found.g, h, kept)
-            moved = _along(problem, machine, d, found.g, h, found.objective, tol)
+            kept["enough"] = _enough_left(best, tol)
+            d, left = step(problem, columns, machine, g, h, kept)
+            changes = _changes(problem, d, h)
+            moved = _along(problem, machine, d, changes, g, value, tol)
             if moved is None:
                 status = "stalled"
                 break
-            machine, steps = moved, steps + 1
+            if left is not None:
+                g = problem.mu * (machine.w + d) + left
+                lowest = max(lowest, _foreseen(problem, theta - h * changes[0], g))
+            (machine, value), steps = moved, steps + 1
+            best = CompositeResult(machine.w, machine.b, g, value, lowest, steps, "max_iter")
+            if best.within(tol):
+                status = "converged"
+                break
     except KeyboardInterrupt:
         status = "interrupted"
         if best is None:
             raise
     return best._replace(iterations=steps, status=status)
+
+
+def _enough_left(best: CompositeResult, tol: float) -> float | None:
+    """The gap that may be left by the next step, if it is likely to be the last; else None.
+
+    Newton's steps square the gap, in units of the objective, up to what they leave undone.
+    """
+    last = best.gap <= np.sqrt(tol) * best.objective
+    return _LEFT * tol * best.objective if last else None
+
+
+def _foreseen(problem: Composite, theta: np.ndarray, g: np.ndarray) -> float:
+    """The lower bound of the pulls that the tangents of the slopes foresee after a Newton step.
+
+    A dual point like any other, if the loss allows these pulls. With the step ``d`` it is nearly
+    optimal for the quadratic problem that ``d`` solves: the pulls of the features are
+    ``g = μ(w + d)`` plus what conjugate gradients have left, without another product.
+    """
+    allowed = problem.loss.allows(problem.y, theta / problem.c)
+    return lower_bound(problem, theta, g) if allowed else -np.inf
 
 
 def _system_step(
@@ -354,38 +410,43 @@ def _system_step(
     g: np.ndarray,
     h: np.ndarray,
     kept: dict[str, Any],
-) -> np.ndarray:
-    """The Newton step, by its linear system.
+) -> tuple[np.ndarray, np.ndarray]:
+    """The Newton step, by its linear system, and what it leaves of the right side.
 
     Where the matrix costs as much as many products, conjugate gradients come first: they begin
     with the diagonal alone, and once they take many products, with the matrix of that step.
     """
     right, dear = g - problem.mu * machine.w, _is_dear(columns)
-    if "inverse" not in kept:
-        first = dear and not problem.loss.quadratic
-        kept["inverse"] = _inverse_diagonal(problem, columns, h) if first else None
-    inverse = kept["inverse"]
-    if inverse is not None:
+    first = "inverse" not in kept and dear and not problem.loss.quadratic
+    if first or kept.get("inverse") is not None:
+        matrix = Curvature(columns, h, problem.mu, problem.intercept)
+        if first:
+            kept["inverse"] = _division(matrix.diagonal())
         count = 0
 
         def times(v: np.ndarray) -> np.ndarray:
             nonlocal count
             count += 1
-            return _curved(problem, columns, h, v)
+            return matrix.times(v)
 
-        step = conjugate_gradients(times, right, inverse, _PRECONDITIONED, _TIRED)
+        goal = Goal(_PRECONDITIONED, _TIRED, problem.mu, kept["enough"])
+        step = conjugate_gradients(times, right, kept["inverse"], goal)
         if count >= _TIRED:
             kept["inverse"] = None
         return step
+    kept.setdefault("inverse", None)
     G = curvature_matrix(columns, h, problem.intercept)
     G[np.diag_indices_from(G)] += problem.mu
+    found = None
     if problem.loss.quadratic or dear:
         factor, info = lapack.dpotrf(G, lower=1)
         if info == 0:
             kept["inverse"] = lambda r: lapack.dpotrs(factor, r, lower=1)[0]
-            return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
-    found = solve_positive(G, right)
-    return np.zeros(len(g)) if found is None else found
+            found = np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
+    if found is None:
+        found = solve_positive(G, right)
+    found = np.zeros(len(g)) if found is None else found
+    return found, right - G @ found
 
 
 def _is_dear(columns: Columns) -> bool:
@@ -393,23 +454,8 @@ def _is_dear(columns: Columns) -> bool:
     return columns.pairs() >= _DEAR * (columns.entries() + _CALL)
 
 
-def _inverse_diagonal(
-    problem: Composite, columns: Columns, h: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Division by the diagonal of the matrix of a Newton step."""
-    total = max(float(h.sum()), 1e-300)
-    sums = np.asarray(columns.table.T @ h) if problem.intercept else np.zeros(len(problem.mu))
-    squares = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + problem.mu
-    scale = np.where(squares > 0, squares, 1.0)
-    return lambda r: r / scale
-
-
-def _curved(problem: Composite, columns: Columns, h: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The matrix of the Newton step times a vector."""
-    hv = h * (columns.rows @ v)
-    if problem.intercept:
-        hv -= h * (float(hv.sum()) / max(float(h.sum()), 1e-300))
-    return np.asarray(columns.table.T @ hv) + problem.mu * v
+def _division(divisors: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda r: r / divisors
 
 
 def _dual_step(
@@ -419,7 +465,7 @@ def _dual_step(
     g: np.ndarray,
     h: np.ndarray,
     kept: dict[str, Any],
-) -> np.ndarray:
+) -> tuple[np.ndarray, None]:
     r"""The Newton step by a system in the samples, where these are fewer than the features.
 
     With the curvatures ``H`` and ``r = g - μ w``, the change is ``d = (r - X'v) / μ``, where
@@ -442,11 +488,11 @@ def _dual_step(
     right = np.column_stack([np.asarray(X @ (r / mu)), np.ones(len(h))])
     both = solve_positive(kept["A"], right)
     if both is None:
-        return np.zeros(len(g))
+        return np.zeros(len(g)), None
     v = both[:, 0]
     if problem.intercept:
         v = v - both[:, 1] * (v.sum() / both[:, 1].sum())
-    return (r - np.asarray(X.T @ v)) / mu
+    return (r - np.asarray(X.T @ v)) / mu, None
 
 
 def _conjugate_step(
@@ -456,36 +502,51 @@ def _conjugate_step(
     g: np.ndarray,
     h: np.ndarray,
     kept: dict[str, Any],
-) -> np.ndarray:
-    """The Newton step by conjugate gradients, as far as it is worth."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The Newton step by conjugate gradients, as far as it is worth, and what they leave."""
+    matrix = Curvature(columns, h, problem.mu, problem.intercept)
     if "inverse" not in kept or not problem.loss.quadratic:
-        kept["inverse"] = _inverse_diagonal(problem, columns, h)
-    return conjugate_gradients(
-        lambda v: _curved(problem, columns, h, v),
-        g - problem.mu * machine.w,
-        kept["inverse"],
-        kept["accuracy"] if problem.loss.quadratic else 0.1,
-        _CONJUGATE,
-    )
+        kept["inverse"] = _division(matrix.diagonal())
+    fraction = kept["accuracy"] if problem.loss.quadratic else 0.1
+    goal = Goal(fraction, _CONJUGATE, problem.mu, kept["enough"])
+    return conjugate_gradients(matrix.times, g - problem.mu * machine.w, kept["inverse"], goal)
+
+
+class Goal(NamedTuple):
+    """Where conjugate gradients end: at a fraction of the residual, or after so many products.
+
+    What is left of the right side of a Newton step, ``r``, leaves the gap ``½ r'r/μ`` even if the
+    step does all that it foresees. If one is ``enough``, it takes the place of the fraction.
+    """
+
+    fraction: float
+    most: int
+    mu: np.ndarray
+    enough: float | None = None
+
+    def reached(self, r: np.ndarray, fraction: float) -> bool:
+        """Whether a residual of this fraction, as the preconditioner measures it, is the end."""
+        if self.enough is None:
+            return fraction <= self.fraction
+        return 0.5 * float(r @ (r / self.mu)) <= self.enough
 
 
 def conjugate_gradients(
     times: Callable[[np.ndarray], np.ndarray],
     right: np.ndarray,
     precondition: Callable[[np.ndarray], np.ndarray],
-    accuracy: float,
-    most: int,
-) -> np.ndarray:
-    """Solve ``A x = right`` until the residual is a fraction ``accuracy`` of what it was.
+    goal: Goal,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solve ``A x = right`` up to a goal; returns ``x`` and the residual.
 
     ``times(v)`` is ``A v`` for a positive definite ``A``; ``precondition(v)`` is about ``A⁻¹ v``.
     """
     x, r = np.zeros(len(right)), right.copy()
     z = precondition(r)
     d, left = z.copy(), float(r @ z)
-    goal = accuracy**2 * left
-    for _ in range(most):
-        if left <= goal or left <= 0.0:
+    first = left
+    for _ in range(goal.most):
+        if left <= 0.0 or goal.reached(r, float(np.sqrt(left / first))):
             break
         Ad = times(d)
         bend = float(d @ Ad)
@@ -497,7 +558,7 @@ def conjugate_gradients(
         z = precondition(r)
         left, before = float(r @ z), left
         d = z + (left / before) * d
-    return x
+    return x, r
 
 
 def _rotated(
