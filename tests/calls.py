@@ -140,12 +140,3 @@ def tiles_of_one(module: Any) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(module, "run_tiles", run_tiles)
         yield
-
-
-@contextmanager
-def threads_awaited() -> Iterator[None]:
-    """Threads that were begun inside have ended: those given up still set back what warnings do."""
-    before = set(threading.enumerate())
-    yield
-    for thread in set(threading.enumerate()) - before:
-        thread.join(timeout=60)

@@ -25,7 +25,6 @@ from sklearn.pipeline import make_pipeline
 from tamiz.evaluation import permutation_test
 from tamiz.filters import SignalToNoise
 from tamiz.svm import SVC
-from tests.calls import threads_awaited
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
@@ -285,7 +284,7 @@ def test_early_stop():
     signal = permutation_test(Chooser(), X, y, cv=2, **options)
     assert 100 < signal.n_permutations < 200 and "below 0.05" in signal.stopped
     assert signal.stopped in str(signal)
-    with warnings.catch_warnings(record=True) as told, threads_awaited():
+    with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         with parallel_config(backend="threading"):  # processes take seconds to start
             again = permutation_test(Chooser(), X, y, cv=2, n_jobs=2, **options)
