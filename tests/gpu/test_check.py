@@ -35,8 +35,8 @@ def test_the_page_is_for_cards(capsys):
     assert PAGE.parent.name == "docs"
 
 
-@pytest.mark.slow
 def test_equalities_hold():
     with emulated():
-        failed = [one for one in machines.equalities() if not one.holds]
-    assert not failed
+        found = list(machines.equalities(300))
+    assert not [one for one in found if not one.holds]
+    assert len({one.name for one in found}) == len(found) > 30

@@ -30,7 +30,8 @@ ROWS = (*GRIDS, *FITS, "J6")
 _QUICK = 50
 #: Machines beyond this many samples are not fitted on the CPU beside.
 _CPU_LIMIT = 30_000
-_GAP = 1e-3
+#: Relative duality gaps to reach.
+_GAP, _FIT_GAP = 1e-3, 1e-4
 
 
 def classes(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -44,9 +45,9 @@ def classes(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 # ---------------------------------------------------------------------- equality
 
 
-def equalities() -> Iterator[Equality]:
-    """The cases of the tests, on whatever card there is."""
-    X, y = classes(3000, 20)
+def equalities(n: int = 3000) -> Iterator[Equality]:
+    """The cases of the tests, on whatever card there is, with so many samples."""
+    X, y = classes(n, 20)
     target = np.sin(X[:, 0]) + X[:, 1]
     machines = {
         "SVC, C = 1": SVC(tol=1e-4),
@@ -71,12 +72,12 @@ def equalities() -> Iterator[Equality]:
             yield Equality(f"{name}: gap covers", max(0.0, short) / found.objective_, 1e-9)
         again = clone(machine).set_params(device="cuda").fit(X, truth)
         yield Equality(f"{name}: same bits", _apart(again.alpha_, found.alpha_), 0.0)
-    yield from _grids()
-    yield from _eliminations()
+    yield from _grids(n // 5)
+    yield from _eliminations(n // 6)
 
 
-def _grids() -> Iterator[Equality]:
-    X, y = make_classification(600, 12, n_informative=6, n_classes=3, flip_y=0.1, random_state=0)
+def _grids(n: int) -> Iterator[Equality]:
+    X, y = make_classification(n, 12, n_informative=6, n_classes=3, flip_y=0.1, random_state=0)
     grid = {"C": np.logspace(-2, 3, 11).tolist(), "gamma": [0.01, 0.05]}
     for name, estimator, truth in (
         ("tune, three classes", SVC(tol=1e-4), y),
@@ -92,8 +93,8 @@ def _grids() -> Iterator[Equality]:
         yield Equality(f"{name}: cells", 22.0 - found.notes["fast_cells"], 0.0)
 
 
-def _eliminations() -> Iterator[Equality]:
-    X, y = classes(500, 40)
+def _eliminations(n: int) -> Iterator[Equality]:
+    X, y = classes(n, 3 + n // 15)
     for order in ("zero", "first"):
         rfe = SVMRFE(5, kernel="rbf", order=order)
         expected, found = clone(rfe).fit(X, y), rfe.set_params(device="cuda").fit(X, y)
@@ -152,13 +153,13 @@ def _time_fit(lane: Lane, row: str, quick: bool, cpu: bool) -> Iterator[Timing]:
     n, p, C, bar = FITS[row]
     n = n // _QUICK if quick else n
     X, y = classes(n, p)
-    machine = SVC(C=C, gamma=1.0 / p)
+    machine = SVC(C=C, gamma=1.0 / p, tol=1e-4)
     what = f"`SVC` fit, C = {C:g}, {n:,} × {p}"
     card = clone(machine).set_params(device="cuda")
     found, seconds, first = _timed(lane, lambda: clone(card).fit(X, y))
     gap = found.duality_gap_ / found.objective_
     certificate = f"gap {gap:.1e}, violation {found.kkt_violation_:.1e}, {found.device_}"
-    holds = found.status_ == "converged"
+    holds = found.status_ == "converged" and gap <= _FIT_GAP
     yield Timing(row, what, lane.card, seconds, first, certificate, bar, holds)
     values, seconds, first = _timed(lane, lambda: found.decision_function(X[:20_000]))
     yield Timing(row, f"predict {len(values):,} rows", lane.card, seconds, first, "", "")
