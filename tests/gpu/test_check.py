@@ -4,7 +4,7 @@ import pytest
 
 from tamiz.gpu import emulated
 from tools.gpu_check import Equality, Timing, machines
-from tools.gpu_check.__main__ import PAGE, main, page
+from tools.gpu_check.__main__ import PAGE, counts, main, page
 
 
 def test_rows_are_timed_with_their_certificates(capsys):
@@ -25,6 +25,18 @@ def test_a_difference_is_shown_and_a_number_that_is_none_is_one():
         text = "\n".join(page(lane, [equal, apart], [late]))
     assert "1 of 2 comparisons with the CPU hold" in text
     assert "| that | nan **too far** |" in text and "gap 1e-1 **fails**" in text
+
+
+def test_rows_that_are_counts_are_certified_by_their_bits():
+    given = [("J4 all pairs", 0.5, 2.0, True), ("J5 ranking", 1.0, None, False)]
+    with emulated() as lane:
+        found = list(counts(lane, given))
+    assert [(one.row, one.workload, one.seconds) for one in found] == [
+        ("J4", "all pairs", 0.5),
+        ("J4", "all pairs", 2.0),
+        ("J5", "ranking", 1.0),
+    ]
+    assert [one.holds for one in found] == [True, True, False]
 
 
 def test_the_page_is_for_cards(capsys):

@@ -7,9 +7,12 @@ import datetime
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from tamiz.gpu import Lane, NoCardError, emulated, lane_of
 from tools.gpu_check import Equality, Timing, machines
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks-gpu.md"
+#: The part of the counting filters and Relief, a program of its own as well.
+_COUNTS = "tools.gpu_check.counts"
 _PACKAGES = ("tamiz", "cupy-cuda13x", "cupy-cuda12x", "numpy", "scipy", "numba", "torchkm", "torch")
 
 
@@ -26,7 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=gpu_check.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="*", choices=machines.ROWS, help="rows; all by default")
+    every = [*machines.ROWS, *(["counts"] if find_spec(_COUNTS) else [])]
+    parser.add_argument("--only", nargs="*", choices=every, help="rows; all by default")
     parser.add_argument("--no-equality", action="store_true", help="times only")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--cpu", action="store_true", help="the CPU beside")
@@ -44,14 +50,26 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
         assert lane is not None
         equalities = [] if given.no_equality else list(_said(machines.equalities()))
-        rows = list(machines.ROWS if given.only is None else given.only)
+        rows = every if given.only is None else given.only
         options = given.quick, given.cpu, given.peer
         timings = list(_said(machines.timings(lane, rows, *options)))
+        if "counts" in rows:
+            timings += _said(counts(lane, import_module(_COUNTS).rows(small=given.quick)))
     lines = page(lane, equalities, timings)
     print("\n".join(lines))
     if given.page:
         PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return int(not all(one.holds for one in (*equalities, *timings)))
+
+
+def counts(lane: Lane, rows: Iterable[tuple[str, float, float | None, bool]]) -> Iterator[Timing]:
+    """Rows of the counting filters and Relief, whose certificate is that no bit differs."""
+    for name, seconds, cpu, same in rows:
+        row, _, what = name.partition(" ")
+        note = "the bits of the CPU" if same else "differs from the CPU"
+        yield Timing(row, what, lane.card, seconds, nan, note, "", same)
+        if cpu is not None:
+            yield Timing(row, what, "CPU", cpu, nan, "", "")
 
 
 def _said(rows: Iterable[Any]) -> Iterable[Any]:
