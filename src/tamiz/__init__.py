@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tamiz import evaluation as evaluation
     from tamiz import explain as explain
     from tamiz import filters as filters
+    from tamiz import gpu as gpu
     from tamiz import information as information
     from tamiz import kernels as kernels
     from tamiz import neighbors as neighbors
@@ -70,6 +71,7 @@ _MODULES = (
     "evaluation",
     "explain",
     "filters",
+    "gpu",
     "information",
     "kernels",
     "neighbors",

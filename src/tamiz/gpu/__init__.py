@@ -5,9 +5,10 @@ missing where that fails; the other modules are programs over arrays of the lane
 functions that NumPy and CuPy share, so that :func:`emulated` runs all of them without a card.
 """
 
+from tamiz.gpu.gram import UnfitForCardError
 from tamiz.gpu.lane import DEVICES, Lane, NoCardError, emulated, lane_of
 
-__all__ = ["DEVICES", "Lane", "NoCardError", "emulated", "lane_of"]
+__all__ = ["DEVICES", "Lane", "NoCardError", "UnfitForCardError", "emulated", "lane_of"]
 
 
 def __dir__() -> list[str]:

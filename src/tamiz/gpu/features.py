@@ -59,7 +59,11 @@ class CardDistances:
         return self.lane.to_host(self.base)
 
     def shift(self, column: np.ndarray, delta: float) -> None:
-        """Add ``delta`` times the squared differences of one feature; never below zero."""
+        """Add ``delta`` times the squared differences of one feature; never below zero.
+
+        A feature that leaves takes its term off: ``delta`` is then minus its squared factor.
+        Rounding piles up; who keeps the samples works the distances out anew when it matters.
+        """
         xp = self.lane.xp
         with self.lane.guarded("distances of the samples"):
             values = self.lane.to_device(column, np.float64)

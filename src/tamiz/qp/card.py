@@ -9,7 +9,7 @@ from scipy import sparse
 
 from tamiz.gpu.gram import CardGram, UnfitForCardError
 from tamiz.gpu.lane import Lane
-from tamiz.qp.matrices import KernelQ, OnCard, QMatrix
+from tamiz.qp.matrices import KernelQ, OnCard
 
 #: Kernels that a card computes, as users know them.
 CARD_KERNELS = "Linear, Polynomial, RBF and Sigmoid"
@@ -95,7 +95,7 @@ class CardQ(KernelQ):
         self.gram.drop()  # what is there in float32 would stand in its way
         return CardQ(self.lane, self.kernel, self.X, np.float64)
 
-    def subset(self, samples: np.ndarray, whole: bool) -> QMatrix:
+    def subset(self, samples: np.ndarray, whole: bool) -> CardQ:
         """The part that belongs to ``samples``; entries are computed again, which costs less."""
         part = self.gram.subset(samples)
         return CardQ(self.lane, self.kernel, self.X[samples], self.dtype, part)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.gpu.gram import CardGram, UnfitForCardError
-from tamiz.gpu.lane import DEVICES, Lane, NoCardError, lane_of
+from tamiz.gpu.lane import DEVICES, NoCardError, lane_of
 from tamiz.kernels import (
     KERNEL_NAMES,
     Kernel,
@@ -329,13 +329,13 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
 
         A machine fitted on a card works where there is none.
         """
-        if self.device in (None, "cpu"):
+        if self._prepared is None or not isinstance(X, np.ndarray):
             return None
         try:
-            lane: Lane | None = lane_of(self.device)
+            lane = lane_of(self.device)
         except NoCardError:
             return None
-        if lane is None or not isinstance(X, np.ndarray):
+        if lane is None:
             return None
         vectors = self._measured(self.support_vectors_)
         try:

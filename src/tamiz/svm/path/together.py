@@ -135,10 +135,16 @@ def _groups(penalties: Sequence[float]) -> list[list[int]]:
 
 def _sent(lane: Lane, lines: Sequence[Line]) -> ColumnProblems:
     """The lines on the card, for C = 1."""
-    parts = ([getattr(line, name) for line in lines] for name in ("p", "lower", "upper"))
-    arrays = [lane.to_device(np.stack(part, axis=1), np.float64) for part in parts]
-    tube = lane.to_device(np.array([line.tube for line in lines]), np.float64)
-    return ColumnProblems(*arrays, tube)
+
+    def columns(parts: list[np.ndarray]) -> Any:
+        return lane.to_device(np.stack(parts, axis=1), np.float64)
+
+    return ColumnProblems(
+        columns([line.p for line in lines]),
+        columns([line.lower for line in lines]),
+        columns([line.upper for line in lines]),
+        lane.to_device(np.array([line.tube for line in lines]), np.float64),
+    )
 
 
 def _problems(lane: Lane, fixed: ColumnProblems, C: np.ndarray) -> ColumnProblems:
