@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.filters import CMIM, JMI, MRMR, QPFS, MaxRel, ReliefF
-from tamiz.filters.information.base import GreedySearch, greedy
+from tamiz.filters.information.greedy import GreedySearch, greedy
 from tamiz.gpu import Lane, lane_of
 from tamiz.information import Codes, encode, mutual_information_matrix
 from tamiz.information.counting import Planes, log_table
