@@ -2,7 +2,7 @@
 
 4,000 rows of three levels; the table is made, and packed, a block of columns at a time. Counting
 200 features against all others is 200 passes over two bits per value. Agreement: the first columns,
-alone in memory, get the same relevance. The notes say how the seconds grow from a tenth of the
+alone in memory, get the same relevance. The notes say how the work grows from a tenth of the
 columns to all of them, and how much was read from the disk.
 
     python -m benchmarks.b10_packed [--quick] [--columns 1000000] [--rows 4000] [--select 200]
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.common import peak_mb, print_table, row
+from benchmarks.common import peak_mb, print_table, row, used
 from tamiz.filters import MRMR
 from tamiz.gpu import lane_of
 from tamiz.information import PackedTable, encode, pack_table
@@ -46,6 +46,7 @@ class Times(NamedTuple):
     packing: float
     opening: float
     ranking: float
+    processors: float  # seconds of all of them, while ranking
     first: float  # as far as one feature
     file: int  # bytes
     read: int | None  # bytes from the disk while ranking, where the system says
@@ -86,13 +87,15 @@ def measured(size: Size) -> Times:
             start = time.perf_counter()
             MRMR(1, device=size.device).fit(packed, y)
             first = time.perf_counter() - start
-            before, start = from_disk(), time.perf_counter()
+            before, start, spent = from_disk(), time.perf_counter(), used().seconds
             found = MRMR(size.selected, device=size.device, verbose=1).fit(packed, y)
             ranking, after = time.perf_counter() - start, from_disk()
+            spent = used().seconds - spent
         part = encode(next(blocks(min(BLOCK, size.columns), y)), bins=None).relevance(y)
         same = bool((part == found.relevance_[: len(part)]).all())
         read = None if before is None or after is None else after - before
-        return Times(packing, opening, ranking, first, path.stat().st_size, read, same)
+        size_ = path.stat().st_size
+        return Times(packing, opening, ranking, spent, first, size_, read, same)
 
 
 def run(quick: bool, size: Size | None = None) -> list[dict[str, Any]]:
@@ -107,7 +110,8 @@ def run(quick: bool, size: Size | None = None) -> list[dict[str, Any]]:
     counted = size.selected * all_.file * 2 / 3 / 1e9
     disk = "" if all_.read is None else f", {all_.read / 1e9:.2f} GB of them from the disk"
     note = (
-        f"{all_.ranking / tenth.ranking:.1f}x a tenth of the columns; one feature "
+        f"{all_.processors:.1f} s of all processors, {all_.processors / tenth.processors:.1f}x a "
+        f"tenth of the columns; one feature "
         f"{all_.first:.2f} s; {counted:.0f} GB of bits counted{disk}; pack {all_.packing:.0f} s, "
         f"open {all_.opening:.1f} s, file {all_.file / 1e9:.2f} GB, {peak_mb():.0f} MB at most"
     )

@@ -23,7 +23,7 @@ def table(n, p, seed=0, levels=(2, 3, 4), missing=0.0):
         X[:, j] = np.where(rng.random(n) < 0.5 * rng.random(), y % r, rng.integers(0, r, n))
         if j % 3 == 0 and j:
             X[:, j] = np.where(rng.random(n) < 0.7, X[:, j - 1] % r, X[:, j])
-    X[rng.random(X.shape) < missing] = np.nan
+    X[:, 1::2][rng.random(X[:, 1::2].shape) < missing] = np.nan  # the others are complete
     return X, y
 
 
@@ -41,7 +41,7 @@ def lane(request, tmp_path_factory):
 CASES = {
     "three levels": {"levels": (3,)},
     "few levels": {"levels": (2, 3, 5)},
-    "many levels": {"levels": (2, 9, 40)},
+    "many levels": {"levels": (2, 9, 64)},
     "missing": {"levels": (2, 3, 9), "missing": 0.2},
     "constant": {"levels": (1, 2, 3)},
 }

@@ -2,10 +2,11 @@
 
     python -m tools.gpu_check.counts [--small] [--columns 4000000] [--rows 16000]
 
-Each row is a name, the seconds on the card, those of the CPU of the same machine (None where it was
-not asked) and whether both gave the same, to the last bit. Times are the best of three after a
-first call, which compiles the kernels; J5 is done once. J4 comes twice: the matrix on the card,
-from bits that are there already, and the whole call, with coding and the way back.
+Each row is a name, whose first word is the row of the benchmarks or "same", the seconds on the
+card, those of the CPU of the same machine (None where it was not asked) and whether both gave the
+same, to the last bit. Times are the best of three after a first call, which compiles the kernels;
+J5 is done once. J4 comes twice: the matrix on the card, from bits that are there already, and the
+whole call, with coding and the way back.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.filters import CMIM, JMI, MRMR, QPFS, MaxRel, ReliefF
-from tamiz.filters.information.base import GreedySearch, greedy
+from tamiz.filters.information.greedy import GreedySearch, greedy
 from tamiz.gpu import Lane, lane_of
 from tamiz.information import Codes, encode, mutual_information_matrix
 from tamiz.information.counting import Planes, log_table
@@ -100,8 +101,9 @@ def selectors(p: int, k: int) -> Iterator[Row]:
             if kind is not QPFS:
                 options = {**options, "missing": "ignore"}
             fit = _fits(kind, {"n_features_to_select": k, "bins": None, **options}, table, y)
-            shown = "".join(f" {v}" for k, v in options.items() if k in ("scheme", "nystroem"))
-            yield from _both(f"{kind.__name__}{shown}, {k} of {p:,}, {name}", fit)
+            shown = "".join(f" {options[key]}" for key in ("scheme", "nystroem") if key in options)
+            chosen = f"{k} of {p:,}"
+            yield from _both(f"same {kind.__name__}{shown}, {chosen}, {name}", fit)
 
 
 def relief(n: int) -> Iterator[Row]:
@@ -109,9 +111,11 @@ def relief(n: int) -> Iterator[Row]:
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, n)
     X = rng.normal(size=(n, 500)) + 0.3 * y[:, None] * rng.random(500)
-    yield from _both(f"ReliefF {n:,} x 500", _fits(ReliefF, {"random_state": 0}, X, y))
+    yield from _both(f"same ReliefF, {n:,} x 500", _fits(ReliefF, {"random_state": 0}, X, y))
     tied = np.rint(X)
-    yield from _both(f"ReliefF {n:,} x 500, ties", _fits(ReliefF, {"random_state": 0}, tied, y))
+    yield from _both(
+        f"same ReliefF, {n:,} x 500, ties", _fits(ReliefF, {"random_state": 0}, tied, y)
+    )
 
 
 def _fits(kind: Any, options: dict[str, Any], X: np.ndarray, y: np.ndarray) -> Any:

@@ -7,8 +7,9 @@ wanted, in pieces of at most a gigabyte. What the card has no room for is copied
 is counted, one piece after the other: slower, but never refused, as long as there is room for a few
 vectors with one number for each column.
 
-Columns with too many levels for bits, and pairs whose tables have more than ``MOST_ON_CARD`` cells,
-are counted on the CPU.
+Columns with too many levels for bits are counted on the CPU, and so is what others share with a
+column (a target, or two features taken together) where the table has more than ``MOST_ON_CARD``
+cells.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ from tamiz.gpu.counts import (
     to_panels,
     to_pivots,
 )
-from tamiz.information.codes import Codes, require_pairs
+from tamiz.information.codes import MOST_PACKED, Codes, require_pairs
 from tamiz.information.counting import Planes
 from tamiz.information.packing import Group, Pivot
 from tamiz.runtime.progress import Progress
 
-#: Tables with more cells than this are counted on the CPU.
-MOST_ON_CARD = 4096
+#: Tables with more cells than this are counted on the CPU; no two columns of bits have such.
+MOST_ON_CARD = MOST_PACKED**2
 
 #: Bytes of a piece, at most; and the copies of it that exist while it is made.
 _PIECE = 1 << 30
@@ -123,8 +124,7 @@ class CardCodes(Codes):
     @property
     def all_on_card(self) -> bool:
         """Whether no pair of columns has to be counted on the CPU."""
-        most = max((group.n_levels for group in self.groups), default=0)
-        return not len(self.wide.features) and most * most <= MOST_ON_CARD
+        return not len(self.wide.features)
 
     # ------------------------------------------------------------------------------- what it counts
 
@@ -157,8 +157,6 @@ class CardCodes(Codes):
                 held = self._held(left)
                 pivots = as_pivots(self.lane, held, self.n_samples)
                 for b, right in enumerate(pieces[a:], start=a):
-                    if left.n_levels * right.n_levels > MOST_ON_CARD:
-                        continue
                     panels = held if a == b else self._held(right)
                     wanted = Wanted(out, ratio, mirror=True, half=a == b)
                     measure(self.lane, pivots, panels, self._on_card(), wanted)
@@ -175,10 +173,6 @@ class CardCodes(Codes):
             out = self.lane.to_host(self.card_matrix(ratio=ratio, dtype=dtype, progress=progress))
         else:
             out = self._matrix_in_parts(ratio, dtype, progress)
-        for a, left in enumerate(self.groups):
-            for right in self.groups[a:]:
-                if left.n_levels * right.n_levels > MOST_ON_CARD:
-                    self._fill_slowly(left, right, ratio, out)
         self._fill_wide(ratio, out)
         return out
 

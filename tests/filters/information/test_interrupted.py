@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.callbacks import StopAfter
 from tamiz.filters import CMIM, JMI, MRMR, MaxDep
-from tamiz.filters.information.base import Criterion, greedy
+from tamiz.filters.information.greedy import Criterion, greedy
 from tamiz.gpu import emulated
 from tests.filters.cases_information import discrete
 

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from tamiz.filters import MRMR
-from tamiz.filters.information import base
+from tamiz.filters.information import greedy
 from tamiz.filters.information.mrmr import _standardised
 from tests.checks import assert_every_check_passes
 from tests.filters.cases_information import (
@@ -91,7 +91,7 @@ def test_removing_features_from_memory_changes_nothing(limits):
     X, y = discrete(80, 1, p=60)
     orders = []
     for fraction in (0.0, 0.7, 1.0):
-        limits(base, COMPACT=fraction)
+        limits(greedy, COMPACT=fraction)
         for measure in ("mutual_information", "f_pearson"):
             selector = MRMR(measure=measure, bins=None, full_ranking=True).fit(X, y)
             orders.append(selector.order_.tolist())

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamiz.filters.information.base import CountedCriterion, Criterion, GreedyFilter
+from tamiz.filters.information.base import GreedyFilter
+from tamiz.filters.information.greedy import CountedCriterion, Criterion
 from tamiz.information.codes import DiscreteColumns
 
 

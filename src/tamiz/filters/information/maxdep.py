@@ -26,13 +26,8 @@ from sklearn.utils._param_validation import Interval
 
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.filters.base import encode_classes
-from tamiz.filters.information.base import (
-    CountedCriterion,
-    InformationFilter,
-    greedy,
-    tiers,
-    warn_of_no_gain,
-)
+from tamiz.filters.information.base import InformationFilter
+from tamiz.filters.information.greedy import CountedCriterion, greedy, tiers, warn_of_no_gain
 from tamiz.information import Codes, joint_codes
 from tamiz.information.weighted import WeightedCodes
 from tamiz.runtime.threads import limit_threads

@@ -28,7 +28,8 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters.base import NUMBERS, refuse_card, refuse_categories
-from tamiz.filters.information.base import CountedCriterion, Criterion, GreedyFilter
+from tamiz.filters.information.base import GreedyFilter
+from tamiz.filters.information.greedy import CountedCriterion, Criterion
 from tamiz.filters.streaming import Correlate, Needs, Stream
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.columns import safe_units
