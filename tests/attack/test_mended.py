@@ -842,3 +842,26 @@ def test_frames_without_columns_are_refused_in_a_sentence():
 def test_squares_between_classes_of_one_heavy_sample():
     scores = PearsonScore().fit([[1e90], [3e90]], ["no", "yes"], [1e170, 1e170]).scores_
     assert scores == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e12])
+def test_radial_values_of_sparse_rows_far_from_the_origin(offset):
+    rows = X + offset
+    rows[3] = rows[0]
+    table = sparse.csr_matrix(rows)
+    np.testing.assert_allclose(RBF(1.0)(table), RBF(1.0)(rows), atol=1e-6)
+    np.testing.assert_allclose(RBF(1.0)(table[:4], table), RBF(1.0)(rows[:4], rows), atol=1e-6)
+    for weight in (None, np.arange(12) + 1.0):
+        far, near = (RBF("scale").resolve(part, weight).rate for part in (table, rows))
+        assert far == pytest.approx(near, rel=1e-6)
+    machine = SVC(gamma=1.0, C=100.0).fit(table, Y)
+    assert machine.status_ == "converged"
+    np.testing.assert_array_equal(
+        machine.predict(table), SVC(gamma=1.0, C=100.0).fit(rows, Y).predict(rows)
+    )
+
+
+def test_sparse_rows_far_from_the_origin_need_room(free_memory):
+    table = sparse.csr_matrix(X + 1e9)
+    free_memory(8 * X.size - 1)
+    refused("Scale the features", RBF(1.0).prepare, table, error=NotEnoughMemoryError)
