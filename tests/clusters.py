@@ -79,8 +79,15 @@ def on_dask() -> Any:
 
 
 def pids(client: Client) -> list[int]:
-    """Of the workers that are there."""
-    return sorted(client.run(os.getpid).values())
+    """Of the workers that are there; one that was killed may still be asked for a moment."""
+    end = time.monotonic() + 60.0
+    while True:
+        try:
+            return sorted(client.run(os.getpid).values())
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 def kill(*workers: int) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -41,6 +42,7 @@ from tamiz.filters import (
     FisherScore,
     GrammarFeatures,
     MaxDep,
+    PearsonScore,
     Relief,
     ReliefF,
     RReliefF,
@@ -816,3 +818,50 @@ def test_weights_of_evidence_beyond_float64_are_differences_of_logarithms():
 def test_a_ball_beyond_float64_is_no_warning():
     heavy = SubgradientClassifier(lambda_=1e-9, class_weight={0: 1e300, 1: 1e-300}, average=False)
     assert np.isfinite(heavy.fit(X, Y).coef_).all()
+
+
+def test_relevance_below_rounding_leaves_redundancy_as_the_guide():
+    columns = np.array([[0, 1], [1, 1], [1, 0], [0, 0], [1, 1], [0, 1]])
+    weight = [1.6e-31, 4.8e209, 9.4e-89, 2.8e-7, 1.9e-197, 5.6e49]
+    labels = np.arange(6) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with contextlib.suppress(ValueError):
+            chosen = QPFS(relevance=np.full(2, 1e-200)).fit(columns, labels)
+            assert chosen.alpha_ == 0.0 and np.isfinite(chosen.weights_).all()
+            assert np.isfinite(QPFS().fit(columns, labels, weight).weights_).all()
+
+
+def test_frames_without_columns_are_refused_in_a_sentence():
+    none = pd.DataFrame(index=range(12))
+    refused("ordinal_features|columns", CARTClassifier(ordinal_features=[0]).fit, none, Y)
+    refused("categorical_features|columns", CARTClassifier(categorical_features=[0]).fit, none, Y)
+    refused("categorical_features|columns", MRMR(categorical_features=[0]).fit, none, Y)
+
+
+def test_squares_between_classes_of_one_heavy_sample():
+    scores = PearsonScore().fit([[1e90], [3e90]], ["no", "yes"], [1e170, 1e170]).scores_
+    assert scores == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e12])
+def test_radial_values_of_sparse_rows_far_from_the_origin(offset):
+    rows = X + offset
+    rows[3] = rows[0]
+    table = sparse.csr_matrix(rows)
+    np.testing.assert_allclose(RBF(1.0)(table), RBF(1.0)(rows), atol=1e-6)
+    np.testing.assert_allclose(RBF(1.0)(table[:4], table), RBF(1.0)(rows[:4], rows), atol=1e-6)
+    for weight in (None, np.arange(12) + 1.0):
+        far, near = (RBF("scale").resolve(part, weight).rate for part in (table, rows))
+        assert far == pytest.approx(near, rel=1e-6)
+    machine = SVC(gamma=1.0, C=100.0).fit(table, Y)
+    assert machine.status_ == "converged"
+    np.testing.assert_array_equal(
+        machine.predict(table), SVC(gamma=1.0, C=100.0).fit(rows, Y).predict(rows)
+    )
+
+
+def test_sparse_rows_far_from_the_origin_need_room(free_memory):
+    table = sparse.csr_matrix(X + 1e9)
+    free_memory(8 * X.size - 1)
+    refused("Scale the features", RBF(1.0).prepare, table, error=NotEnoughMemoryError)

@@ -18,7 +18,7 @@ from tamiz.runtime.dask import DaskRunner
 from tamiz.runtime.workers import LocalRunner, SerialRunner, Shared, find_runner
 from tamiz.search import ExhaustiveSearch, ForwardSelection
 from tamiz.search.evaluator import Evaluator
-from tests.calls import watched
+from tests.calls import failing, watched
 from tests.clusters import is_idle, kill, on_dask, pids
 
 
@@ -134,6 +134,14 @@ def test_client_that_joblib_is_given(client):
             runner = find_runner(-1)
         assert runner.client is other
         assert list(runner.results(twice, Shared([1, 2]), [(0,), (1,)])) == [2, 4]
+
+
+@pytest.mark.parametrize("error", [KeyError("tcp://127.0.0.1:1"), OSError("closed"), ValueError()])
+def test_a_worker_that_is_lost_while_data_are_copied(client, error):
+    with on_dask(), failing(type(client), "scatter", error) as asked:
+        runner = find_runner(-1)
+        assert list(runner.results(twice, Shared([1, 2]), [(0,), (1,)])) == [2, 4]
+    assert asked
 
 
 def test_who_works_is_said_by_joblib_alone(client):

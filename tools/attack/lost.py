@@ -61,8 +61,8 @@ class LostWorkers(Campaign):
                 self.known[name] = here, time.monotonic() - began
             here, seconds = self.known[name]
             for retry in range(4):
-                both_there(self.client)
-                victims = pids(self.client)[: 2 if chance.random() < 0.25 else 1]
+                with both_there(self.client):
+                    victims = pids(self.client)[: 2 if chance.random() < 0.25 else 1]
                 delay = chance.random() * 0.8 * seconds * 0.5**retry
                 struck = threading.Timer(delay, kill, victims)
                 struck.start()

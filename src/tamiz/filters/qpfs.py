@@ -556,8 +556,9 @@ class QPFS(Filter):
         if not isinstance(self.alpha, str):
             return float(self.alpha)
         q, f = redundancy.mean(), float(F.mean())
-        # A target that no feature tells anything about leaves redundancy as the only guide.
-        return q / (q + f) if q > 0.0 and f > 0.0 else 0.0
+        # A target that no feature tells anything about, but rounding, leaves redundancy as the
+        # only guide.
+        return q / (q + f) if q > 0.0 and q + f > q else 0.0
 
     def _trust(self, redundancy: Redundancy, similarity: Similarity) -> None:
         """Say how far the matrix that was used can be trusted."""

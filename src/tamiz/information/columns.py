@@ -267,7 +267,7 @@ def _mask(categorical_features: Any, n_features: int, names: list[Any] | None) -
         elif names is not None and value in names:
             mask[names.index(value)] = True
         else:
-            known = "" if names is None else f" or one of its column names ({names[0]!r}, ...)"
+            known = f" or one of its column names ({names[0]!r}, ...)" if names else ""
             raise ValueError(
                 f"categorical_features names {value!r}, which X does not have; use an index below "
                 f"{n_features}{known}."

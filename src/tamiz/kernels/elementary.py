@@ -492,11 +492,16 @@ def _variance(X: Matrix, weight: Array | None) -> float:
         weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
         total = float(weight.sum()) * X.shape[1]
         mean = float((weight @ X).sum()) / total
-        if sparse.issparse(X):
-            return float((weight @ X.multiply(X)).sum()) / total - mean**2
-        return float((weight @ np.square(X - mean)).sum()) / total
+        if not sparse.issparse(X):
+            return float((weight @ np.square(X - mean)).sum()) / total
+        X = sparse.csr_matrix(X)
+        of_value = np.repeat(weight, np.diff(X.indptr))
+        squares = float(of_value @ np.square(X.data - mean))
+        return (squares + (total - float(of_value.sum())) * mean**2) / total
     if sparse.issparse(X):
-        return float(X.multiply(X).mean() - np.square(X.mean()))
+        mean, size = float(X.mean()), X.shape[0] * X.shape[1]
+        # about the mean, not about zero, from which it may be far
+        return (float(np.square(X.data - mean).sum()) + (size - X.nnz) * mean**2) / size
     return float(X.var())
 
 

@@ -38,7 +38,7 @@ from tamiz.kernels.prepared import (
     rounding,
 )
 from tamiz.runtime.threads import one_blas_thread, run_tiles
-from tamiz.validation import Array, Matrix, check_same_width
+from tamiz.validation import Array, Matrix, check_same_width, dense_copy
 
 SINGLE_LIMIT = 30.0  # largest gamma ||x - mean||**2 for which a float32 product is accurate enough
 TILE_ROWS = 128  # a tile of this many rows and columns stays in the second-level cache
@@ -58,10 +58,11 @@ class PreparedRBF(Prepared):
     def __init__(self, kernel: RBF, X: Matrix, dtype: np.dtype[Any]) -> None:
         super().__init__(kernel, X.shape[0], dtype)
         self.factor = np.sqrt(2.0 * kernel.rate)
-        self.is_sparse = bool(sparse.issparse(X))
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.centre = None if self.is_sparse or not len(X) else X.mean(axis=0)
-            samples, half = self._spread(X)
+        samples, half = self._placed(X)
+        if self.is_sparse and half.max(initial=0.0) > LOST:
+            # far from the origin: without a centre, products of them would say nothing
+            X = dense_copy(X, "Scale the features, for instance with MaxAbsScaler.")
+            samples, half = self._placed(X)
         if not np.isfinite(half).all():
             raise ValueError(
                 "X holds values so large that squared distances overflow; rescale the features "
@@ -73,6 +74,13 @@ class PreparedRBF(Prepared):
         if self.reach > LOST and not self.is_sparse:
             self.direct, samples = True, X
         self._set(samples, half)
+
+    def _placed(self, X: Matrix) -> tuple[Matrix, Array]:
+        """Training samples as :meth:`_spread` has them, about their mean unless they are sparse."""
+        self.is_sparse = bool(sparse.issparse(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.centre = None if self.is_sparse or not len(X) else X.mean(axis=0)
+            return self._spread(X)
 
     def _set(self, samples: Matrix, half: Array) -> None:
         if self.single:
@@ -95,7 +103,7 @@ class PreparedRBF(Prepared):
     def _ready(self, Z: Matrix) -> tuple[Matrix, Values]:
         """New samples in the form of the training samples."""
         if not self.is_sparse and sparse.issparse(Z):
-            Z = Z.toarray()
+            Z = dense_copy(Z, "Ask for fewer rows at a time.")
         if self.direct:
             return np.ascontiguousarray(Z), np.zeros(len(Z))
         samples, half = self._spread(Z)

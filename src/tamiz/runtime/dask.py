@@ -169,19 +169,23 @@ class DaskRunner(Runner):
     def _handle(self, shared: Shared, again: bool) -> Any:
         """The handle to the shared object that jobs carry.
 
-        At first it is copied to all workers. If lost, it is made by a task: that goes through
-        the scheduler, but never to a worker that is dead and not yet known to be so, and Dask can
-        do it again by itself.
+        At first it is copied to all workers. If lost, or if a worker is lost while it is copied, it
+        is made by a task: that goes through the scheduler, but never to a worker that is dead and
+        not yet known to be so, and Dask can do it again by itself.
         """
         if self.client not in shared.there:
             self._wait_for_a_worker()
             box = Box(shared.value)
-            if again:
-                shared.there[self.client] = self._by_task(box)
-            else:
-                (handle,) = self.client.scatter([box], broadcast=True, hash=False)
-                shared.there[self.client] = handle
+            copied = None if again else self._copied(box)
+            shared.there[self.client] = self._by_task(box) if copied is None else copied
         return shared.there[self.client]
+
+    def _copied(self, box: Box) -> Any:
+        """The handle to copies on all workers; None if some worker is not there any more."""
+        try:
+            return self.client.scatter([box], broadcast=True, hash=False)[0]
+        except (OSError, KeyError, ValueError):  # what scheduler and connections say of it
+            return None
 
     def _by_task(self, box: Box) -> Any:
         from distributed.protocol.pickle import dumps

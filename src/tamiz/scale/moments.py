@@ -141,8 +141,9 @@ class ClassMoments:
 
     def units(self, X: Any) -> np.ndarray:
         """Units in which the moments of the features of ``X`` do not leave the range of float64."""
-        with np.errstate(invalid="ignore"):
-            size = np.maximum(np.abs(self.mean), np.sqrt(self.m2)).max(axis=0)
+        heavy_rows = np.sqrt(max(1.0, float(self.count.sum())))  # as squares of means are summed
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.maximum(np.abs(self.mean) * heavy_rows, np.sqrt(self.m2)).max(axis=0)
         units = np.ones(len(size))
         doubtful = np.flatnonzero(~((size <= LARGE) & (size >= SMALL)))
         if len(doubtful):
@@ -151,7 +152,7 @@ class ClassMoments:
             top = top.toarray().ravel() if sparse.issparse(top) else top
             found = safe_units(top)
             # values of a usual size, times weights that are too large for them
-            heavy = ~np.isfinite(size[doubtful]) & (found == 1.0) & (top > 0)
+            heavy = ~(size[doubtful] <= LARGE) & (found == 1.0) & (top > 0)
             found[heavy] = np.ldexp(1.0, np.frexp(top[heavy])[1] - 1)
             units[doubtful] = found
         return units

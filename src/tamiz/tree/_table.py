@@ -148,7 +148,7 @@ def _given_orders(
         elif isinstance(feature, (int, np.integer)) and -p <= feature < p:
             j = int(feature) % p
         else:
-            also = "" if names is None else f" or one of its column names ({names[0]!r}, ...)"
+            also = f" or one of its column names ({names[0]!r}, ...)" if names else ""
             raise ValueError(
                 f"ordinal_features names {feature!r}, which X does not have; use an index below "
                 f"{p}{also}."
