@@ -183,10 +183,10 @@ def test_features_keep_their_order_and_may_be_a_mask(data):
         partial_dependence(model, X, [])
     with pytest.raises(ValueError, match="must be two numbers"):
         partial_dependence(model, X, percentiles=(0.9, 0.1))
-    with pytest.raises(ValueError, match="for partial_dependence; encode text"):
-        partial_dependence(model, pd.DataFrame({"a": ["x"]}))
-    with pytest.raises(ValueError, match="for interaction_strength; encode text"):
-        interaction_strength(model, pd.DataFrame({"a": ["x"]}))
+    words = pd.DataFrame(X.round().astype(int).astype(str)).add_prefix("x").replace("0", "none")
+    for explain in (partial_dependence, interaction_strength):
+        with pytest.raises(ValueError, match="'x0' holds text where numbers are needed"):
+            explain(model, words)
 
 
 def test_curves_equal_those_of_scikit_learn(data):

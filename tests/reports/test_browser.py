@@ -498,7 +498,8 @@ def test_letters_of_charts_can_be_read_on_paper(visit, name):
     page = visit(name, width=688)  # A4 without its margins, at 96 points an inch
     page.emulate_media(media="print")
     sizes = page.evaluate(
-        """() => [...document.querySelectorAll("svg[role=img]")].filter(svg => svg.checkVisibility())
+        """() => [...document.querySelectorAll("svg[role=img]")]
+        .filter(svg => svg.checkVisibility())
         .flatMap(svg => {
           const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
           return [...svg.querySelectorAll("text")].map(

@@ -43,6 +43,7 @@ from tamiz.explain.model import (
     terms_of,
     through,
 )
+from tamiz.explain.tables import coded_frames
 from tamiz.pictures import without_name_warnings
 from tamiz.qp import QuadraticProblem
 from tamiz.search.judges import last_step
@@ -257,8 +258,7 @@ def counterfactual(
     """
     check_is_fitted(model)
     refuse_without_features(model)
-    table = numbers_of(model, X, "X", "counterfactual")
-    others = numbers_of(model, background, "background", "counterfactual")
+    table, others = _complete_numbers(model, X, background)
     names = feature_names(model, X, table.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         machine = _machine(model, table, others)
@@ -294,6 +294,28 @@ def counterfactual(
                     break
     kind = "exact" if machine.weights is not None else "local"
     return Counterfactuals(table, changed, distances, before, after, scale, kind, norm, names)
+
+
+def _complete_numbers(model: Any, X: Any, background: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Both tables as numbers, none of which is missing."""
+    coded = coded_frames(X, background)
+    if coded is not None:
+        columns = "columns" if len(coded.names) > 1 else "column"
+        raise ValueError(
+            f"counterfactual changes numbers, and X holds others in the {columns} "
+            f"{', '.join(map(repr, coded.names))}; explain what stands behind the step that "
+            "encodes: counterfactual(model[1:], model[:1].transform(X), "
+            "model[:1].transform(background))."
+        )
+    given = {"X": X, "background": background}
+    tables = [numbers_of(model, one, name, "counterfactual") for name, one in given.items()]
+    for name, table in zip(given, tables, strict=True):
+        if np.isnan(table).any():
+            raise ValueError(
+                f"{name} holds missing values, which nothing can be near to; fill them in first, "
+                "and pass the steps of the pipeline behind the imputer (model[1:])."
+            )
+    return tables[0], tables[1]
 
 
 # ---------------------------------------------------------------------------- the machine

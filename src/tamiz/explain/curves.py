@@ -24,7 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.display import PALETTE, TableResult, axes, counted, frames, number
 from tamiz.explain.decisions import decisions_of
 from tamiz.explain.model import feature_names, numbers_of, refuse_without_features
-from tamiz.explain.result import position_of
+from tamiz.explain.result import name_ticks, position_of
+from tamiz.explain.tables import coded_frames
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
     TOO_LARGE,
@@ -67,7 +68,9 @@ class PartialDependence(TableResult):
     feature_names, output_names : lists of str
         Names of all features, and of the outputs of the model.
     X : array of shape (n_rows, n_features)
-        The rows.
+        The rows; codes for categories.
+    levels : dict of lists
+        For each feature that is a category, by its position: what the codes in its grid stand for.
     """
 
     features: list[int]
@@ -78,6 +81,7 @@ class PartialDependence(TableResult):
     feature_names: list[str]
     output_names: list[str]
     X: np.ndarray = field(repr=False)
+    levels: dict[int, list[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         most = int(np.argmax(self.spreads))
@@ -93,13 +97,20 @@ class PartialDependence(TableResult):
         return frames().DataFrame(
             {
                 "feature": [self.feature_names[self.features[k]] for k in order],
-                "from": [float(self.grids[k][0]) for k in order],
-                "to": [float(self.grids[k][-1]) for k in order],
+                "from": [self._values(k)[0] for k in order],
+                "to": [self._values(k)[-1] for k in order],
                 "least mean": [float(self.mean[k].min()) for k in order],
                 "greatest mean": [float(self.mean[k].max()) for k in order],
                 "spread": self.spreads[order],
             }
         )
+
+    def _values(self, k: int) -> list[Any]:
+        """What the grid of a feature stands for."""
+        names = self.levels.get(self.features[k])
+        if names is None:
+            return [float(value) for value in self.grids[k]]
+        return [names[int(code)] for code in self.grids[k]]
 
     def _at(self, feature: Any) -> int:
         j = position_of(feature, self.feature_names)
@@ -126,7 +137,7 @@ class PartialDependence(TableResult):
         parts = []
         for k in wanted:
             table = pandas.DataFrame(self.mean[k], columns=self.output_names)
-            table.insert(0, "at", self.grids[k])
+            table.insert(0, "at", self._values(k))
             table.insert(0, "feature", self.feature_names[self.features[k]])
             parts.append(table)
         return pandas.concat(parts, ignore_index=True)
@@ -161,6 +172,8 @@ class PartialDependence(TableResult):
         matplotlib axes
         """
         k = int(np.argmax(self.spreads)) if feature is None else self._at(feature)
+        if self.features[k] in self.levels:
+            return self._plot_levels(k, output, axes(ax))
         c = 0 if output is None else position_of(output, self.output_names, "output")
         ax = axes(ax)
         grid, mean = self.grids[k], self.mean[k][:, c]
@@ -182,6 +195,19 @@ class PartialDependence(TableResult):
             ms=6,
             transform=ax.get_xaxis_transform(),
         )
+        return self._label(ax, k, c)
+
+    def _plot_levels(self, k: int, output: Any, ax: Any) -> Any:
+        """A dot for each value of a category, over dots of single rows."""
+        c = 0 if output is None else position_of(output, self.output_names, "output")
+        at = np.arange(len(self.grids[k]))
+        for curve in self.individual[k][:_MOST_CURVES, :, c] if self.individual else ():
+            ax.plot(at, curve, ".", color="0.8", ms=4, zorder=1)
+        ax.plot(at, self.mean[k][:, c], "o", color=PALETTE[0], ms=7, label="mean", zorder=3)
+        name_ticks(ax, self._values(k))
+        return self._label(ax, k, c)
+
+    def _label(self, ax: Any, k: int, c: int) -> Any:
         ax.set_xlabel(self.feature_names[self.features[k]])
         name = self.output_names[c]
         ax.set_ylabel("value of the model" + (f" ({name})" if name != "value" else ""))
@@ -213,7 +239,9 @@ def partial_dependence(
         also behind scalers and selectors, without asking for every point. There, every machine of a
         pair of several classes is an output of its own, as in :func:`shapley_values`.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        Rows that the curves are means over; 1,000 of them drawn at random if there are more.
+        Rows that the curves are means over; 1,000 of them drawn at random if there are more. With
+        text, categories and missing values if the model takes them; a category has no curve but a
+        mean at each of its values.
     features : list of int or str, optional
         Which features; all by default.
     grid_resolution : int, default=50
@@ -257,13 +285,20 @@ def partial_dependence(
     check_is_fitted(model)
     refuse_without_features(model)
     low, high = _ends(percentiles)
-    whole = numbers_of(model, X, "X", "partial_dependence")
+    coded = coded_frames(X)
+    whole = numbers_of(model, X, "X", "partial_dependence", coded)
     table = some_rows(whole, MOST_ROWS, random_state)
     names = feature_names(model, X, table.shape[1])
     wanted = _wanted(features, names)
     with np.errstate(over="ignore", invalid="ignore"):
-        decisions = decisions_of(model, table, X)
-    grids = [_grid(table[:, j], grid_resolution, low, high) for j in wanted]
+        decisions = decisions_of(model, table, X, coded)
+    levels = {} if coded is None else coded.levels
+    grids = [
+        _levels(table[:, j], grid_resolution)
+        if j in levels
+        else _grid(table[:, j], grid_resolution, low, high, names[j])
+        for j in wanted
+    ]
     outputs = decisions.outputs
     if individual:
         points = sum(len(grid) for grid in grids) * len(outputs)
@@ -281,7 +316,10 @@ def partial_dependence(
             progress.update(f"{len(mean)} of {len(wanted)} features")
     if not all(np.isfinite(part).all() for part in (*mean, *each)):
         raise ValueError(TOO_LARGE)
-    return PartialDependence(wanted, grids, mean, each, decisions.method, names, outputs, table)
+    kept = {j: words for j, words in levels.items() if j in wanted}
+    return PartialDependence(
+        wanted, grids, mean, each, decisions.method, names, outputs, table, kept
+    )
 
 
 def some_rows(table: np.ndarray, most: int, random_state: Any) -> np.ndarray:
@@ -315,7 +353,16 @@ def _ends(percentiles: Any) -> tuple[float, float]:
     return low, high
 
 
-def _grid(column: np.ndarray, resolution: int, low: float, high: float) -> np.ndarray:
+def _levels(column: np.ndarray, most: int) -> np.ndarray:
+    """The codes of a category, the most frequent ones if there are many."""
+    codes, counts = np.unique(column, return_counts=True)
+    return codes[np.sort(np.argsort(-counts, kind="stable")[:most])]
+
+
+def _grid(column: np.ndarray, resolution: int, low: float, high: float, name: str) -> np.ndarray:
+    column = column[~np.isnan(column)]
+    if not len(column):
+        raise ValueError(f"{name!r} has no value in X, so there is nothing to draw; leave it out.")
     levels = np.unique(column)
     if len(levels) <= resolution:
         return levels

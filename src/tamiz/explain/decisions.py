@@ -29,6 +29,7 @@ from tamiz.explain.model import (
     terms_of,
     through,
 )
+from tamiz.explain.tables import CodedFrames
 from tamiz.pictures import without_name_warnings
 
 #: Numbers in a table of distances.
@@ -71,16 +72,18 @@ class Decisions(ABC):
         return self.replaced(nothing, np.empty((len(self.X), 0)))
 
 
-def decisions_of(model: Any, X: np.ndarray, like: Any = None) -> Decisions:
+def decisions_of(
+    model: Any, X: np.ndarray, like: Any = None, coded: CodedFrames | None = None
+) -> Decisions:
     """The quick one where the model is a kernel expansion behind steps that keep columns apart.
 
-    A model that finds columns by name is asked with frames such as ``like``.
+    A model that finds columns by name is asked with frames such as ``like``; codes are written out.
     """
-    front = columns_of_the_machine(model, X, X)
+    front = columns_of_the_machine(model, X, X) if coded is None else None
     terms = None if front is None else terms_of(front)
     if front is not None and terms is not None and _is_served(terms, len(X)):
         return ExpansionDecisions(model, X, front.X, front.source, terms)
-    return FunctionDecisions(model, X, like)
+    return FunctionDecisions(model, X, like, coded)
 
 
 def _is_served(terms: Terms, n_rows: int) -> bool:
@@ -95,9 +98,11 @@ class FunctionDecisions(Decisions):
 
     method = "brute"
 
-    def __init__(self, model: Any, X: np.ndarray, like: Any = None):
+    def __init__(
+        self, model: Any, X: np.ndarray, like: Any = None, coded: CodedFrames | None = None
+    ):
         self.X = X
-        self._function, self.outputs = function_of(model, like)
+        self._function, self.outputs = function_of(model, like, coded)
 
     def _ask(self, table: np.ndarray) -> np.ndarray:
         with without_name_warnings():

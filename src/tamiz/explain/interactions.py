@@ -36,6 +36,7 @@ from tamiz.explain.model import (
     numbers_of,
     refuse_without_features,
 )
+from tamiz.explain.tables import coded_frames
 from tamiz.runtime.progress import Progress
 from tamiz.validation import TOO_LARGE, check_features, checked, estimator_with, integer_from
 
@@ -145,7 +146,7 @@ def interaction_strength(
         Strength is a mean over the outputs, so that of one-versus-one machines of several
         classes, where pairs are outputs, is another than that of classes.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        Rows that means are taken over.
+        Rows that means are taken over; with text and missing values if the model takes them.
     features : list of int or str, optional
         All pairs of these are looked at. By default those of the ``top_features`` features whose
         values, shuffled, change the value of the model most; features that act together only are
@@ -193,11 +194,12 @@ def interaction_strength(
     check_is_fitted(model)
     refuse_without_features(model)
     rng = check_random_state(random_state)
-    whole = numbers_of(model, X, "X", "interaction_strength")
+    coded = coded_frames(X)
+    whole = numbers_of(model, X, "X", "interaction_strength", coded)
     units, names = named_units(feature_groups, feature_names(model, X, whole.shape[1]))
     table = some_rows(whole, n_rows, rng)
     with np.errstate(over="ignore", invalid="ignore"):
-        decisions = decisions_of(model, table, X)
+        decisions = decisions_of(model, table, X, coded)
     ignored = np.errstate(over="ignore", invalid="ignore")
     with Progress("interactions", verbose) as progress, ignored:
         if features is None:

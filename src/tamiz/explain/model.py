@@ -13,6 +13,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
+from tamiz.explain.tables import CodedFrames, frame_of_numbers
 from tamiz.kernels import Linear
 from tamiz.kernels.shapley import has_exact_values
 from tamiz.pictures import without_name_warnings
@@ -42,17 +43,31 @@ def refuse_without_features(model: Any) -> None:
         )
 
 
-def numbers_of(model: Any, X: Any, name: str, owner: str) -> np.ndarray:
-    """A table of numbers with the columns that the model was fitted to."""
+def numbers_of(
+    model: Any, X: Any, name: str, owner: str, coded: CodedFrames | None = None
+) -> np.ndarray:
+    """A table of numbers with the columns that the model was fitted to; NaN where one is missing.
+
+    Columns of a frame that hold no numbers are codes.
+    """
     known = getattr(model, "feature_names_in_", None)
     if known is not None and is_frame(X) and list(X.columns) != list(known):
         raise ValueError(
             f"The columns of {name} are not those that the model was fitted to, in their order: "
             f"{', '.join(map(str, list(known)[:5]))}{', …' if len(known) > 5 else ''}."
         )
-    table = as_samples(X, name, owner, accept_sparse=True)
+    if coded is not None:
+        X = coded.encode(X)
+    elif is_frame(X):
+        numbers = frame_of_numbers(X)
+        X = X if numbers is None else numbers
+    missing = _missing_in(X)
+    table = as_samples(X if missing is None else np.where(missing, 0.0, X), name, owner,
+                       accept_sparse=True)  # fmt: skip
     if sparse.issparse(table):
         table = table.toarray()
+    if missing is not None:
+        table = np.where(missing, np.nan, table)
     require_samples(len(table))
     expected = getattr(model, "n_features_in_", table.shape[1])
     if table.shape[1] != expected:
@@ -60,6 +75,18 @@ def numbers_of(model: Any, X: Any, name: str, owner: str) -> np.ndarray:
             f"{name} has {table.shape[1]} features, but the model was fitted to {expected}."
         )
     return np.ascontiguousarray(table, dtype=np.float64)
+
+
+def _missing_in(X: Any) -> np.ndarray | None:
+    """Which numbers of an array are missing; None if all are there."""
+    if sparse.issparse(X):
+        return None
+    try:
+        table = np.asarray(X)
+    except (TypeError, ValueError, RuntimeError):  # what is wrong with it is said elsewhere
+        return None
+    missing = np.isnan(table) if table.dtype.kind == "f" else None
+    return missing if missing is not None and missing.any() else None
 
 
 def frame_of(table: np.ndarray, like: Any) -> Any:
@@ -91,9 +118,12 @@ def named_units(feature_groups: Any, names: list[str]) -> tuple[Units, list[str]
 
 
 def columns_of_the_machine(model: Any, X: np.ndarray, Z: np.ndarray) -> Front | None:
-    """The machine behind steps that treat every column by itself; None if one does not."""
+    """The machine behind steps that treat every column by itself.
+
+    None if one does not, or if the machine gets missing values.
+    """
     if not isinstance(model, Pipeline):
-        return Front(model, X, Z, np.arange(X.shape[1]))
+        return _complete(Front(model, X, Z, np.arange(X.shape[1])))
     source = np.arange(X.shape[1])
     with without_name_warnings():
         for _, step in model.steps[:-1]:
@@ -106,7 +136,12 @@ def columns_of_the_machine(model: Any, X: np.ndarray, Z: np.ndarray) -> Front | 
             X, Z = _table_of(step.transform(X)), _table_of(step.transform(Z))
             if X.shape[1] != len(source):
                 return None
-    return Front(model[-1], X, Z, source)
+    return _complete(Front(model[-1], X, Z, source))
+
+
+def _complete(front: Front) -> Front | None:
+    there = np.isfinite(front.X).all() and np.isfinite(front.background).all()
+    return front if there else None
 
 
 def through(model: Any, X: np.ndarray) -> np.ndarray:
@@ -133,7 +168,7 @@ def _treats_columns_alone(step: Any, X: np.ndarray, Z: np.ndarray) -> bool:
     mixed = _table_of(step.transform(np.where(mask, X[rows], Z[others])))
     x, z = _table_of(step.transform(X[rows])), _table_of(step.transform(Z[others]))
     return mixed.shape == mask.shape and bool(
-        np.allclose(mixed, np.where(mask, x, z), rtol=1e-9, atol=1e-12)
+        np.allclose(mixed, np.where(mask, x, z), rtol=1e-9, atol=1e-12, equal_nan=True)
     )
 
 
@@ -195,11 +230,11 @@ def limit_of(model: Any) -> float | None:
 
 
 def function_of(
-    model: Any, like: Any = None
+    model: Any, like: Any = None, coded: CodedFrames | None = None
 ) -> tuple[Callable[[np.ndarray], np.ndarray], list[str]]:
     """The model as a function of a table, (samples, outputs), and names of the outputs.
 
-    A model that finds columns by name gets frames such as ``like``.
+    A model that finds columns by name gets frames such as ``like``; codes are written out.
     """
     names = [str(name) for name in getattr(model, "classes_", [])]
     for method in ("decision_function", "predict_proba", "predict"):
@@ -215,7 +250,12 @@ def function_of(
     framed = is_frame(like) and names_columns(model)
 
     def function(table: np.ndarray) -> np.ndarray:
-        found = np.asarray(evaluate(frame_of(table, like) if framed else table))
+        given = table
+        if coded is not None:
+            given = coded.decode(table)
+        elif framed:
+            given = frame_of(table, like)
+        found = np.asarray(evaluate(given))
         if found.dtype.kind not in "fiub":
             raise TypeError(
                 f"{type(model).__name__} predicts labels and has neither decision_function nor "

@@ -23,6 +23,14 @@ def position_of(thing: Any, names: list[str], what: str = "feature") -> int:
     return int(j)
 
 
+def name_ticks(ax: Any, names: list[str]) -> None:
+    """Put the values of a category below an axis that has their codes."""
+    crowded = sum(map(len, names)) > 40
+    turned = {"rotation": 60, "ha": "right", "size": "small"} if crowded else {}
+    ax.set_xticks(np.arange(len(names)), names, **turned)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+
+
 def totals(values: np.ndarray, base: float) -> np.ndarray:
     """The value of the model for each sample; what only rounding keeps from zero is zero."""
     total = base + values.sum(axis=1)
@@ -49,10 +57,13 @@ class ShapleyValues(TableResult):
     feature_names, output_names : lists of str
         Names of the features, and of the outputs of the model.
     X : array of shape (n_samples, n_features)
-        The samples; NaN for groups of several columns.
+        The samples; NaN for groups of several columns, codes for categories.
     limit : float or None
         With two classes, values of the model above it speak for the second one: 0 for decision
         values, 0.5 for probabilities. None for anything else.
+    levels : dict of lists
+        For each feature of a frame that holds text or categories, by its position: what its codes
+        stand for.
     """
 
     values: np.ndarray
@@ -64,6 +75,7 @@ class ShapleyValues(TableResult):
     output_names: list[str]
     X: np.ndarray = field(repr=False)
     limit: float | None = None
+    levels: dict[int, list[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         first = int(np.argmax(self.importances))
@@ -186,6 +198,8 @@ class ShapleyValues(TableResult):
             ax.scatter(self.X[:, j], values[:, j], s=12, color=color, label=name if every else None)
         if every:
             ax.legend()
+        if j in self.levels:
+            name_ticks(ax, self.levels[j])
         ax.set_xlabel(names[j])
         ax.set_ylabel("Shapley value")
         return ax

@@ -48,6 +48,7 @@ from tamiz.explain.model import (
     terms_of,
 )
 from tamiz.explain.result import ShapleyValues
+from tamiz.explain.tables import CodedFrames, coded_frames
 from tamiz.kernels.shapley import (
     Absent,
     Interventional,
@@ -106,7 +107,9 @@ def shapley_values(
         steps that treat every column by itself, such as scalers, and behind selectors. Other models
         are sampled: their decision function, probabilities or predictions, the first there is.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        Samples whose decision values are explained; numbers.
+        Samples whose decision values are explained. A data frame may hold text and categories, and
+        any table missing values, if the model takes them, such as a pipeline that encodes and
+        imputes; with text, values are sampled.
     background : table of shape (n_background, n_features), optional
         Samples that unknown features are taken from; ``X``, or 100 rows of it drawn at random, by
         default (all of them with ``value="kernel_mean"``). Needed if all rows of ``X`` are equal.
@@ -160,10 +163,11 @@ def shapley_values(
     check_is_fitted(model)
     refuse_without_features(model)
     rng = check_random_state(random_state)
-    table = numbers_of(model, X, "X", "shapley_values")
-    given = _background(model, table, background, value, rng)
+    coded = coded_frames(X, background)
+    table = numbers_of(model, X, "X", "shapley_values", coded)
+    given = _background(model, table, background, value, rng, coded)
     units, names = named_units(feature_groups, feature_names(model, X, table.shape[1]))
-    front = columns_of_the_machine(model, table, given)
+    front = None if coded is not None else columns_of_the_machine(model, table, given)
     terms = None if front is None else terms_of(front)
     with Progress("Shapley values", verbose) as progress, without_name_warnings():
         if front is not None and terms is not None:
@@ -178,7 +182,7 @@ def shapley_values(
                 "linear nor an expansion in a kernel with exact values.",
             )
         else:
-            function, outputs = function_of(model, X)
+            function, outputs = function_of(model, X, coded)
             half = n_permutations // 2
             if len(given) > half:
                 given = given[rng.choice(len(given), half, replace=False)]
@@ -197,13 +201,27 @@ def shapley_values(
     method = "exact" if error is None else "permutations"
     shown = _of_single_columns(table, units.members)
     limit = limit_of(model)
-    return ShapleyValues(values, level, error, method, value, names, outputs, shown, limit)
+    levels = {} if coded is None else _levels_of_units(coded, units.members)
+    return ShapleyValues(values, level, error, method, value, names, outputs, shown, limit, levels)
 
 
-def _background(model: Any, table: np.ndarray, background: Any, value: str, rng: Any) -> np.ndarray:
+def _levels_of_units(coded: CodedFrames, members: list[np.ndarray]) -> dict[int, list[str]]:
+    """Names of the codes of each feature that is one column of a category."""
+    alone = {int(one[0]): u for u, one in enumerate(members) if len(one) == 1}
+    return {alone[j]: names for j, names in coded.levels.items() if j in alone}
+
+
+def _background(
+    model: Any,
+    table: np.ndarray,
+    background: Any,
+    value: str,
+    rng: Any,
+    coded: CodedFrames | None,
+) -> np.ndarray:
     """The rows that unknown features are taken from."""
     if background is not None:
-        return numbers_of(model, background, "background", "shapley_values")
+        return numbers_of(model, background, "background", "shapley_values", coded)
     if value != "left_out":
         require_own_background(
             table,

@@ -23,7 +23,9 @@ def features(step: Any, graph: Graph, X: Value) -> Value:
     raise TypeError(
         f"{type(step).__name__} cannot be written as an ONNX graph by tamiz; before a machine it "
         "writes selectors, StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, AutoScaler, "
-        "CovariateAdjuster and SimpleImputer."
+        "CovariateAdjuster and SimpleImputer. skl2onnx may know the others: after "
+        "tamiz.onnx.register_skl2onnx(), skl2onnx.to_onnx(model, X[:1]) writes the machines of "
+        "tamiz among them."
     )
 
 

@@ -32,7 +32,7 @@ def describe(found: Comparison) -> str:
     if found.status != "complete":
         done = np.isfinite(found.select_seconds).sum()
         total = found.select_seconds.size
-        why = "by Ctrl-C" if found.status == "interrupted" else "by the time budget"
+        why = "by Ctrl-C or a callback" if found.status == "interrupted" else "by the time budget"
         lines.append(f"CUT SHORT {why}: {done} of {total} units are done; means are over those.")
     estimates = found.estimates()
     lines += ["", *_table(found, estimates), "", *_explained(found)]
