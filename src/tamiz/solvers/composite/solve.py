@@ -72,6 +72,7 @@ _FOLLOWED = 0.25
 #: Conjugate gradients in place of a matrix: the residual to reach, the products after which a new
 #: matrix is better, and how many products a matrix has to cost at least.
 _PRECONDITIONED, _TIRED, _DEAR = 0.1, 10, 30.0
+_FAR = 10.0  # times that gap: what is not worth a certificate yet
 _LEFT = 0.25  # of the gap that is accepted: what the last step may leave
 _CALL = 1e5  # multiplications that take as long as the calls around a product
 _BALANCE = 1e-2  # of the tolerance: sum of the pulls, as a fraction of them
@@ -353,15 +354,19 @@ def _search_all(
         while True:
             theta, h = machine.weighed_slopes(problem)
             g = np.asarray(problem.X.T @ theta)
-            lowest = max(lowest, lower_bound(problem, theta, g))
+            about = _gap_left(g - problem.mu * machine.w, problem.mu)
+            if not about > _FAR * tol * value:
+                lowest = max(lowest, lower_bound(problem, theta, g))
             best = CompositeResult(machine.w, machine.b, g, value, lowest, steps, "max_iter")
-            progress.update(f"step {steps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
+            progress.update(f"step {steps}, duality gap {about:.3g} of {value:.4g}")
             if best.within(tol) or best.objective <= 0.0:
                 status = "converged"
                 break
             if steps >= max_iter:
                 break
-            kept["enough"] = _enough_left(best, tol)
+            # steps square the gap, in units of the objective, up to what they leave undone
+            last = about <= np.sqrt(tol) * value
+            kept["enough"] = _LEFT * tol * value if last else None
             d, left = step(problem, columns, machine, g, h, kept)
             changes = _changes(problem, d, h)
             moved = _along(problem, machine, d, changes, g, value, tol)
@@ -380,16 +385,15 @@ def _search_all(
         status = "interrupted"
         if best is None:
             raise
+    if status != "converged":
+        last = certify(problem, machine.w, machine.b, machine.f, steps, status)
+        return last._replace(dual_objective=max(lowest, last.dual_objective))
     return best._replace(iterations=steps, status=status)
 
 
-def _enough_left(best: CompositeResult, tol: float) -> float | None:
-    """The gap that may be left by the next step, if it is likely to be the last; else None.
-
-    Newton's steps square the gap, in units of the objective, up to what they leave undone.
-    """
-    last = best.gap <= np.sqrt(tol) * best.objective
-    return _LEFT * tol * best.objective if last else None
+def _gap_left(left: np.ndarray, mu: np.ndarray) -> float:
+    """The gap of pulls that miss the weights by so much, and those of the losses by nothing."""
+    return 0.5 * float(left @ (left / mu))
 
 
 def _foreseen(problem: Composite, theta: np.ndarray, g: np.ndarray) -> float:
@@ -528,7 +532,7 @@ class Goal(NamedTuple):
         """Whether a residual of this fraction, as the preconditioner measures it, is the end."""
         if self.enough is None:
             return fraction <= self.fraction
-        return 0.5 * float(r @ (r / self.mu)) <= self.enough
+        return _gap_left(r, self.mu) <= self.enough
 
 
 def conjugate_gradients(
