@@ -71,7 +71,7 @@ from tamiz.search.fast import judge_for
 from tamiz.solvers.decomposition import split_budget
 from tamiz.solvers.descent import newton
 from tamiz.solvers.frame import BoxPoint
-from tamiz.solvers.l1_programs import minimise
+from tamiz.solvers.l1_programs import gather, minimise
 from tamiz.solvers.subgradient import into_ball, subgradient_descent
 from tamiz.solvers.subset_search import lesser_quotient
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
@@ -875,3 +875,8 @@ def test_curves_over_the_largest_numbers():
     ]
     near = np.linspace(*np.quantile(column / 2.0**1000, [0.05, 0.95]), 4) * 2.0**1000
     np.testing.assert_allclose(grid, near, rtol=1e-12)
+
+
+def test_costs_of_the_smallest_columns_are_within_float64():
+    parts = gather(1e-200 * X, np.where(Y == 0, -1.0, 1.0), np.ones(12), np.full(3, 1e150))
+    assert np.isfinite(parts.c).all() and (parts.c > 0).all()
