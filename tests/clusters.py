@@ -66,9 +66,9 @@ def _forked() -> Iterator[None]:
 
 
 @contextmanager
-def both_there(client: Client) -> Iterator[Client]:
+def both_there(client: Client, seconds: float = 120.0) -> Iterator[Client]:
     """Make a client the active one, when workers that were killed have been replaced."""
-    client.wait_for_workers(2, timeout=120)
+    client.wait_for_workers(2, timeout=seconds)
     with client.as_current():
         yield client
 

@@ -71,7 +71,7 @@ from tamiz.search.fast import judge_for
 from tamiz.solvers.decomposition import split_budget
 from tamiz.solvers.descent import newton
 from tamiz.solvers.frame import BoxPoint
-from tamiz.solvers.l1_programs import minimise
+from tamiz.solvers.l1_programs import gather, minimise
 from tamiz.solvers.subgradient import into_ball, subgradient_descent
 from tamiz.solvers.subset_search import lesser_quotient
 from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
@@ -865,3 +865,18 @@ def test_sparse_rows_far_from_the_origin_need_room(free_memory):
     table = sparse.csr_matrix(X + 1e9)
     free_memory(8 * X.size - 1)
     refused("Scale the features", RBF(1.0).prepare, table, error=NotEnoughMemoryError)
+
+
+def test_curves_over_the_largest_numbers():
+    column = np.linspace(-0.9, 0.9, 40) * 1.7e308
+    tree = CARTClassifier(max_depth=1).fit(column[:, None], np.arange(40) // 20)
+    grid = partial_dependence(tree, column[:, None], [0], grid_resolution=4, random_state=0).grids[
+        0
+    ]
+    near = np.linspace(*np.quantile(column / 2.0**1000, [0.05, 0.95]), 4) * 2.0**1000
+    np.testing.assert_allclose(grid, near, rtol=1e-12)
+
+
+def test_costs_of_the_smallest_columns_are_within_float64():
+    parts = gather(1e-200 * X, np.where(Y == 0, -1.0, 1.0), np.ones(12), np.full(3, 1e250))
+    assert np.isfinite(parts.c).all() and (parts.c > 0).all()

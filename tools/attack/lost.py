@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.clusters import both_there, kill, on_dask, pids, two_workers
 from tools.attack.jobs import RECIPE, same, table
-from tools.attack.runner import Campaign
+from tools.attack.runner import Campaign, load_per_core
 
 
 class LostWorkers(Campaign):
@@ -43,6 +43,7 @@ class LostWorkers(Campaign):
     def __init__(self, folder: Path, client: Any = None) -> None:
         super().__init__(folder)
         self._stack = contextlib.ExitStack()  # closed with the process
+        self._own = client is None
         self.client = client or self._stack.enter_context(two_workers())
         self.jobs = _jobs(folder)
         self.known: dict[str, tuple[Any, float]] = {}
@@ -50,25 +51,41 @@ class LostWorkers(Campaign):
     def attempt(self, seed: int) -> str:
         name = list(self.jobs)[seed % len(self.jobs)]
         job, chance = self.jobs[name], Random(seed)
-        with warnings.catch_warnings(), both_there(self.client):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if name not in self.known:
-                here = job(None)
+            return self._struck(name, job, chance)
+
+    def _complete(self) -> Any:
+        """The client of two workers; Dask gives up one that is killed while it is replaced."""
+        try:
+            with both_there(self.client, 60.0 * max(1.0, load_per_core()) ** 0.5):
+                return self.client
+        except TimeoutError:
+            if not self._own:
+                raise
+        with contextlib.suppress(Exception):  # of processes that are gone
+            self._stack.close()
+        self._stack = contextlib.ExitStack()
+        self.client = self._stack.enter_context(two_workers())
+        return self.client
+
+    def _struck(self, name: str, job: Distributed, chance: Random) -> str:
+        if name not in self.known:
+            here = job(None)
+            with both_there(self._complete()) as client, on_dask():
                 began = time.monotonic()
-                with on_dask():
-                    there = job(self.client)
-                assert same(there, here), f"{name}: another answer on the cluster"
-                self.known[name] = here, time.monotonic() - began
-            here, seconds = self.known[name]
-            for retry in range(4):
-                with both_there(self.client):
-                    victims = pids(self.client)[: 2 if chance.random() < 0.25 else 1]
+                there = job(client)
+            assert same(there, here), f"{name}: another answer on the cluster"
+            self.known[name] = here, time.monotonic() - began
+        here, seconds = self.known[name]
+        for retry in range(4):
+            with both_there(self._complete()) as client, on_dask():
+                victims = pids(client)[: 2 if chance.random() < 0.25 else 1]
                 delay = chance.random() * 0.8 * seconds * 0.5**retry
                 struck = threading.Timer(delay, kill, victims)
                 struck.start()
                 try:
-                    with on_dask():
-                        there = job(self.client)
+                    there = job(client)
                 except RuntimeError as error:
                     if "Dask cluster" not in str(error):
                         raise
@@ -77,9 +94,9 @@ class LostWorkers(Campaign):
                     late = struck.is_alive()
                     struck.cancel()
                     struck.join()
-                assert same(there, here), f"{name}: another answer"
-                if not late:
-                    return f"same answer without {'both' if victims[1:] else 'one'}"
+            assert same(there, here), f"{name}: another answer"
+            if not late:
+                return f"same answer without {'both' if victims[1:] else 'one'}"
         return "ended before the worker was lost"
 
 

@@ -366,5 +366,9 @@ def _grid(column: np.ndarray, resolution: int, low: float, high: float, name: st
     levels = np.unique(column)
     if len(levels) <= resolution:
         return levels
-    ends = np.quantile(column, [low, high])
-    return np.linspace(ends[0], ends[1], resolution) if ends[0] < ends[1] else levels[[0, -1]]
+    # of the largest numbers half, whose differences are within float64
+    part = 0.5 if max(-levels[0], levels[-1]) > 1e300 else 1.0
+    ends = np.quantile(part * column, [low, high])
+    if not ends[0] < ends[1]:
+        return levels[[0, -1]]
+    return np.linspace(ends[0], ends[1], resolution) / part

@@ -497,11 +497,11 @@ def _variance(X: Matrix, weight: Array | None) -> float:
         X = sparse.csr_matrix(X)
         of_value = np.repeat(weight, np.diff(X.indptr))
         squares = float(of_value @ np.square(X.data - mean))
-        return (squares + (total - float(of_value.sum())) * mean**2) / total
+        return (squares + (total - float(of_value.sum())) * np.square(mean)) / total
     if sparse.issparse(X):
         mean, size = float(X.mean()), X.shape[0] * X.shape[1]
         # about the mean, not about zero, from which it may be far
-        return (float(np.square(X.data - mean).sum()) + (size - X.nnz) * mean**2) / size
+        return (float(np.square(X.data - mean).sum()) + (size - X.nnz) * np.square(mean)) / size
     return float(X.var())
 
 

@@ -314,7 +314,8 @@ def gather(X: Any, y: np.ndarray, C: np.ndarray, c: np.ndarray) -> Gathered:
         X = X - middle
     if scale is not None:
         X = divided(X, scale)
-        c = c / scale
+        with np.errstate(over="ignore"):  # a column so small costs too much, whatever the number
+            c = np.minimum(c / scale, np.finfo(float).max)
     return Gathered(X, y, C, c, place, fraction, scale, middle)
 
 
