@@ -205,7 +205,8 @@ def test_what_cannot_be_looked_up_is_written():
 
 
 def test_a_source_that_is_no_longer_what_runs_is_not_believed():
-    changed = FunctionType(writes.__code__.replace(co_firstlineno=line_of(reads)), globals())
+    there = writes.__code__.replace(co_firstlineno=line_of(reads), co_name="reads")
+    changed = FunctionType(there, globals())
     assert for_writable(changed, (locked(TABLE), LINE)) == (locked(TABLE), LINE)
     same = FunctionType(reads.__code__, globals())
     assert for_writable(same, (locked(TABLE), LINE)) == (TABLE, LINE)
