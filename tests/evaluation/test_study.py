@@ -258,14 +258,14 @@ def test_a_positive_class_that_is_none_is_refused():
 
 def test_groups_stay_together_and_weights_count():
     rng = np.random.default_rng(7)
-    groups = np.repeat(np.arange(40), 4)
-    X = rng.standard_normal((160, 5))
-    X[:, 4] = groups  # a table that remembers who is who
-    y = rng.integers(0, 2, 40)[groups]
-    data = dataset(X, y, extras={"groups": groups, "weights": rng.uniform(0.5, 2.0, 160)})
-    study = make_study(data, ["forest"], ["forest"], sizes=[1, 5], **QUICK)
+    groups = np.repeat(np.arange(30), 4)
+    X = rng.standard_normal((120, 3))
+    X[:, 2] = groups  # a table that remembers who is who
+    y = rng.integers(0, 2, 30)[groups]
+    data = dataset(X, y, extras={"groups": groups, "weights": rng.uniform(0.5, 2.0, 120)})
+    study = make_study(data, ["forest"], ["forest"], sizes=[1, 3], **QUICK)
     assert study.no_signal  # the groups of the test part were never seen
-    loose = make_study(dataset(X, y), ["forest"], ["forest"], sizes=[1, 5], **QUICK)
+    loose = make_study(dataset(X, y), ["forest"], ["forest"], sizes=[1, 3], **QUICK)
     assert not loose.no_signal
 
 
@@ -323,7 +323,7 @@ def test_a_run_that_was_cut_short_says_so_and_invents_no_interval():
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_workers(clock):
     """The clock stands still: a study that takes long, on a busy machine, does with less."""
     data = load("iris")
-    options = {"cv": 3, "repeats": 2, "sizes": [1, 2, 4]}
+    options = {"cv": 3, "repeats": 1, "sizes": [1, 4], "fdr": None}
     one = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=1, **options)
     two = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=2, **options)
     np.testing.assert_array_equal(one.comparison.errors, two.comparison.errors)
@@ -347,7 +347,7 @@ def test_the_learning_curve_ends_at_the_error_of_the_answer(cancer):
 
 @pytest.mark.parametrize("judge", ["tree", "svc-linear", "forest"])
 def test_predictions_are_those_behind_the_honest_error(judge):
-    study = make_study(load("iris"), ["fisher", "mrmr"], judge, tune="coarse", **QUICK)
+    study = make_study(load("iris"), ["fisher"], judge, tune="coarse", sizes=[1, 4], **QUICK)
     made = study.predictions
     assert np.mean(made.truth != made.predicted) == pytest.approx(study.honest["error"])
 
@@ -417,7 +417,7 @@ def test_without_a_scale_judges_scale_for_themselves():
 def test_a_forest_judges_numbers_too():
     data = load("diabetes")
     data.X, data.y = data.X[:60], data.y[:60]
-    study = make_study(data, ["pearson"], "forest", sizes=[2], cv=2, repeats=1, n_jobs=1)
+    study = make_study(data, ["pearson"], "forest", sizes=[2], **{**QUICK, "cv": 2})
     assert np.isfinite(study.honest["error"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -275,13 +277,18 @@ def test_functions_are_the_same_in_another_process():
         f = lambda name: name in {"alpha", "beta", "gamma", "delta"} or name == {"x": 1}
         print(stable_text(f), stable_text(frozenset("abcdef")))
     """
-    answers = set()
-    for seed in "12":
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        command = [sys.executable, "-c", textwrap.dedent(code)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        answers.add(done.stdout)
-    assert len(answers) == 1
+    code = textwrap.dedent(code)
+    with contextlib.redirect_stdout(io.StringIO()) as here:
+        exec(compile(code, "<string>", "exec", dont_inherit=True), {"__name__": "__main__"})
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # another order of sets
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == here.getvalue() != ""
 
 
 def power(k):

@@ -47,6 +47,7 @@ from numba.cpython import hashing as hashing  # compiled code may refer to its s
 
 from tamiz.runtime import progress
 from tamiz.runtime.libraries import put_off_machine_code
+from tamiz.runtime.reading import for_writable
 
 #: Name of the folder for the versions that compiled code depends on.
 VERSIONS = f"numpy{np.__version__}-numba{numba.__version__}-llvmlite{llvmlite.__version__}"
@@ -88,7 +89,8 @@ class _Dispatcher(CPUDispatcher):
 
     Such a function needs no entry for Python, which unpacks its arguments and takes a tenth of the
     time. It is compiled again, with one, if Python calls it after all. Nor does Python look for
-    garbage meanwhile: what the compiler builds is alive, and looking takes another tenth.
+    garbage meanwhile: what the compiler builds is alive, and looking takes another tenth. Arrays
+    that must not be written share the code of others where a function only reads them.
     """
 
     _called_by_compiled = False  #: of the class; the compiler's lock guards it
@@ -109,10 +111,19 @@ class _Dispatcher(CPUDispatcher):
             if inner:
                 return super().compile(sig)
             args, _ = sigutils.normalize_signature(sig)
+            if (same := for_writable(self.py_func, args)) != args:
+                return self._compile_as(same, args)
             if args in self.overloads and not _has_entry(self.overloads[args]):
                 del self.overloads[args]
             with _no_collecting(), put_off_machine_code(self.targetctx.codegen()):
                 return super().compile(sig)
+
+    def _compile_as(self, same: Any, args: Any) -> Any:
+        """Let what is compiled for some types serve others, too, where both are the same code."""
+        entry = self.compile(same)
+        found = self.overloads[same]
+        self._insert([kind._code for kind in args], found.entry_point, found.objectmode)
+        return entry
 
     def add_overload(self, cres: Any) -> None:
         """Keep what was compiled; Python finds it if it has an entry."""
