@@ -174,12 +174,24 @@ def test_lower_bounds_that_a_step_foresees_are_those_of_its_dual_point(shape, sc
         assert found.dual_objective <= least * (1 + 1e-11) and found.gap <= 1e-4 * found.objective
         assert len(calls) == found.iterations > 0
         for call in calls:
-            _, theta, g = call.args
+            _, theta, g, _ = call.args
             np.testing.assert_allclose(g, X.T @ theta, atol=1e-9 * np.abs(g).max())
             assert not intercept or abs(theta.sum()) <= 1e-9 * np.abs(theta).sum()
-        # the last of them is the bound: no product was made to certify where the step ended
-        assert found.dual_objective == lower_bound(problem, theta, g)
-        np.testing.assert_array_equal(found.g, g)
+        # the last of them is the bound
+        assert found.dual_objective == pytest.approx(lower_bound(problem, theta, g), rel=1e-10)
+        np.testing.assert_allclose(found.g, g, atol=1e-9 * np.abs(g).max())
+
+
+def test_foreseen_bounds_lose_no_digits_to_large_penalties():
+    """Separable classes: the pulls of a step are differences of numbers much larger than they."""
+    X = np.random.default_rng(0).normal(size=(3000, 40))
+    y = np.sign(X[:, :5].sum(axis=1))
+    for C in (1e4, 1e8, 1e12):
+        problem = Composite(X, y, np.full(3000, C), SquaredHingeLoss(), np.zeros(40), np.ones(40))
+        least = newton.minimise(problem, tol=1e-13).objective
+        for tol in (1e-4, 1e-8, 1e-11):
+            found = newton.minimise(problem, tol=tol)
+            assert found.dual_objective <= least * (1 + 1e-12)
 
 
 def test_pulls_that_a_loss_allows_have_a_finite_bound():
