@@ -246,7 +246,9 @@ def small_fits() -> dict[str, SmallFit]:
         if kind == "numbers" and get_tags(cls()).input_tags.sparse:
             found[f"{shown}, sparse"] = SmallFit(cls, "sparse")
     found["SVC(), many samples"] = SmallFit(found["SVC()"].make, "many")
-    logistic = partial(_estimator, import_module, "tamiz.svm", "LinearMachine", {"loss": "logistic"})
+    logistic = partial(
+        _estimator, import_module, "tamiz.svm", "LinearMachine", {"loss": "logistic"}
+    )
     found["LinearMachine(loss='logistic'), by products"] = SmallFit(logistic, "many, wide")
     return found
 
