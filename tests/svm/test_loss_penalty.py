@@ -22,6 +22,7 @@ from tamiz.solvers.composite import solve as newton
 from tamiz.solvers.composite.losses import LogisticLoss, SquaredHingeLoss, SquaredLoss
 from tamiz.solvers.composite.problem import (
     Composite,
+    balanced,
     balancing_shift,
     best_shift,
     lower_bound,
@@ -174,12 +175,28 @@ def test_lower_bounds_that_a_step_foresees_are_those_of_its_dual_point(shape, sc
         assert found.dual_objective <= least * (1 + 1e-11) and found.gap <= 1e-4 * found.objective
         assert len(calls) == found.iterations > 0
         for call in calls:
-            _, theta, g = call.args
+            _, theta, g, _ = call.args
             np.testing.assert_allclose(g, X.T @ theta, atol=1e-9 * np.abs(g).max())
             assert not intercept or abs(theta.sum()) <= 1e-9 * np.abs(theta).sum()
-        # the last of them is the bound: no product was made to certify where the step ended
-        assert found.dual_objective == lower_bound(problem, theta, g)
-        np.testing.assert_array_equal(found.g, g)
+        # the last of them is the bound
+        assert found.dual_objective == pytest.approx(lower_bound(problem, theta, g), rel=1e-10)
+        np.testing.assert_allclose(found.g, g, atol=1e-9 * np.abs(g).max())
+
+
+def test_a_bound_that_is_enough_rests_on_products_of_its_own():
+    """What a step knows of them has lost digits where pulls are differences of large numbers."""
+    X, y = drawn("logistic", 60, 4)
+    zero = np.zeros(4)
+    problem = Composite(X, y, np.ones(60), LogisticLoss(), zero, zero + 1.0)
+    theta = y * np.random.default_rng(1).uniform(0.2, 0.8, size=60)
+    rough = X.T @ theta * (1.0 - 1e-6)
+    bound, g = newton._foreseen(problem, theta.copy(), rough, -1e9)
+    balanced_pulls = balanced(problem, theta)
+    assert abs(balanced_pulls.sum()) < 1e-12
+    np.testing.assert_array_equal(g, X.T @ balanced_pulls)
+    assert bound == lower_bound(problem, balanced_pulls, g)
+    assert newton._foreseen(problem, theta, rough, bound + 1.0) is None
+    assert newton._foreseen(problem, 3.0 * theta, rough, -1e9) is None  # no pull is beyond one
 
 
 def test_pulls_that_a_loss_allows_have_a_finite_bound():

@@ -191,7 +191,7 @@ class SmallFit:
     ----------
     make : callable
         Makes the estimator.
-    kind : {"numbers", "sparse", "missing", "numeric target", "many"}
+    kind : {"numbers", "sparse", "missing", "numeric target", "many", "many, wide"}
         What the table is like.
     """
 
@@ -203,7 +203,7 @@ class SmallFit:
         from scipy import sparse
 
         rng = np.random.default_rng(0)
-        X = rng.random((1100 if self.kind == "many" else 60, 6))
+        X = rng.random({"many": (1100, 6), "many, wide": (1100, 80)}.get(self.kind, (60, 6)))
         signal = X[:, 0] + X[:, 1] - 1.0
         X[:, 0] += 2.0 * (signal > 0)  # separable, for machines that need it
         y = signal if self.kind == "numeric target" else (signal > 0).astype(int)
@@ -246,6 +246,10 @@ def small_fits() -> dict[str, SmallFit]:
         if kind == "numbers" and get_tags(cls()).input_tags.sparse:
             found[f"{shown}, sparse"] = SmallFit(cls, "sparse")
     found["SVC(), many samples"] = SmallFit(found["SVC()"].make, "many")
+    logistic = partial(
+        _estimator, import_module, "tamiz.svm", "LinearMachine", {"loss": "logistic"}
+    )
+    found["LinearMachine(loss='logistic'), by products"] = SmallFit(logistic, "many, wide")
     return found
 
 

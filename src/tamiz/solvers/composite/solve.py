@@ -12,8 +12,8 @@ samples, whichever is less: with more features than samples only inner products 
 coordinates represent them all. Where the system is too large, or its matrix costs more than the
 step, conjugate gradients solve it with products of the table and vectors only, and only as far as
 the step is worth [2]_. The step then goes as far as the objective falls. The tangents of the
-slopes foresee the pulls after it: a dual point whose lower bound costs no product, so that the last
-step is certified by itself.
+slopes foresee the pulls after it: a dual point that is nearly optimal once the step is, so that the
+last step is certified by itself.
 
 References
 ----------
@@ -375,7 +375,9 @@ def _search_all(
                 break
             if left is not None:
                 g = problem.mu * (machine.w + d) + left
-                lowest = max(lowest, _foreseen(problem, theta - h * changes[0], g))
+                ahead = _foreseen(problem, theta - h * changes[0], g, (1.0 - tol) * moved[1])
+                if ahead is not None:
+                    lowest, g = max(lowest, ahead[0]), ahead[1]
             (machine, value), steps = moved, steps + 1
             best = CompositeResult(machine.w, machine.b, g, value, lowest, steps, "max_iter")
             if best.within(tol):
@@ -396,15 +398,23 @@ def _gap_left(left: np.ndarray, mu: np.ndarray) -> float:
     return 0.5 * float(left @ (left / mu))
 
 
-def _foreseen(problem: Composite, theta: np.ndarray, g: np.ndarray) -> float:
-    """The lower bound of the pulls that the tangents of the slopes foresee after a Newton step.
+def _foreseen(
+    problem: Composite, theta: np.ndarray, g: np.ndarray, enough: float
+) -> tuple[float, np.ndarray] | None:
+    """The lower bound by the pulls that the tangents of the slopes foresee after a Newton step.
 
     A dual point like any other, if the loss allows these pulls. With the step ``d`` it is nearly
     optimal for the quadratic problem that ``d`` solves: the pulls of the features are
-    ``g = μ(w + d)`` plus what conjugate gradients have left, without another product.
+    ``g = μ(w + d)`` plus what is left of the right side. Where such a bound would be enough, it is
+    computed without the digits that were lost on the way, and returned with the pulls; else None.
     """
-    allowed = problem.loss.allows(problem.y, theta / problem.c)
-    return lower_bound(problem, theta, g) if allowed else -np.inf
+    if not problem.loss.allows(problem.y, theta / problem.c):
+        return None
+    if lower_bound(problem, theta, g) < enough:
+        return None
+    theta = balanced(problem, theta)
+    g = np.asarray(problem.X.T @ theta)
+    return lower_bound(problem, theta, g), g
 
 
 def _system_step(
