@@ -29,7 +29,12 @@ from tamiz.search import (
     SimulatedAnnealing,
 )
 from tamiz.svm import SVC, SVR, LinearMachine, PegasosClassifier, PerceptronClassifier
-from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
+from tamiz.tree import (
+    BoostingClassifier,
+    BoostingRegressor,
+    CARTClassifier,
+    ForestClassifier,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -115,6 +120,8 @@ LOOPS = {
     "PegasosClassifier": lambda: PegasosClassifier(max_iter=5, random_state=0),
     "PerceptronClassifier": lambda: PerceptronClassifier(max_iter=5),
     "CARTClassifier": lambda: CARTClassifier(),
+    "ForestClassifier": lambda: ForestClassifier(35, random_state=0),
+    "BoostingClassifier": lambda: BoostingClassifier(5),
     "CFS": lambda: CFS(),
     "Relief": lambda: Relief(),
     "QPFS": lambda: QPFS(2),
@@ -171,6 +178,32 @@ def test_a_loop_that_is_ended_keeps_what_it_reached(name):
     assert len(steps) == 2
     assert fitted.status_ == "interrupted"
     assert len(fitted.order_ if hasattr(fitted, "order_") else fitted.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "steps", "part"),
+    [
+        (ForestClassifier(35, random_state=0), 2, ForestClassifier(20, random_state=0)),
+        (ForestClassifier(35, random_state=0), 4, ForestClassifier(35, random_state=0)),
+        (BoostingClassifier(6), 3, BoostingClassifier(3)),
+        (BoostingRegressor(6), 3, BoostingRegressor(3)),
+    ],
+)
+def test_trees_that_are_there_are_kept(model, steps, part):
+    X, y = data()
+    y = y + (X[:, 2] > 0.5)  # three classes: several trees in a round of boosting
+    heard = Recorder(stop_after=steps)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = clone(model).set_callbacks(heard).fit(X, y)
+    heard.assert_balanced()
+    fewer = part.n_estimators < model.n_estimators
+    said = [str(one.message) for one in caught]
+    assert sum("trees that there are are kept" in one for one in said) == fewer
+    expected = part.fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), expected.predict(X))
+    for one, other in zip(fitted.forest_, expected.forest_, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_what_is_kept_is_the_best_so_far():

@@ -91,16 +91,22 @@ class CodedFrames:
         return (frame.with_columns(*casts) if casts else frame).to_native()
 
 
-def coded_frames(*tables: Any) -> CodedFrames | None:
+def coded_frames(X: Any, background: Any = None) -> CodedFrames | None:
     """How these frames are coded; None if they hold nothing but numbers, or are no frames."""
-    frames = [one for one in tables if one is not None]
-    if not all(map(is_frame, frames)):
+    if not is_frame(X):
         return None
-    columns = nw.from_native(frames[0], eager_only=True).iter_columns()
-    names = [list(one.columns) for one in frames]
-    if any(one != names[0] for one in names) or all(map(_holds_numbers, columns)):
+    columns = list(nw.from_native(X, eager_only=True).iter_columns())
+    if all(map(_holds_numbers, columns)):
         return None
-    return CodedFrames(frames)
+    if background is None:
+        return CodedFrames([X])
+    if not is_frame(background) or list(background.columns) != list(X.columns):
+        first = next(column.name for column in columns if not _holds_numbers(column))
+        raise ValueError(
+            f"X holds text or categories, as in {first!r}, so background must be a data frame with "
+            "the same columns in the same order: background[X.columns]."
+        )
+    return CodedFrames([X, background])
 
 
 def frame_of_numbers(X: Any) -> np.ndarray | None:

@@ -111,6 +111,11 @@ class Progress:
         if follower is not None:
             follower.end(failed=kind is not None)
 
+    @property
+    def followed(self) -> bool:
+        """Whether a listener follows this loop, and may end it."""
+        return self._follower is not None
+
     def begin(self, message: str) -> None:
         """Show ``message`` at once: it may take long until there is something to update."""
         if self.verbose >= 2 or (self.verbose and sys.stderr.isatty()):

@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.callbacks import TakesCallbacks
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
+from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads
 from tamiz.tree.forest import (
     Bins,
@@ -43,6 +44,7 @@ from tamiz.tree.forest import (
     leaf_sums,
     part_rows,
     training_part,
+    trees_are_kept,
 )
 from tamiz.tree.impurity import MOST
 from tamiz.validation import (
@@ -96,9 +98,12 @@ class _BoostedTrees(TakesCallbacks, TreesInNotebooks, BaseEstimator):
 
     def _boost(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, n_classes: int) -> None:
         rules = BoostingRules.of(self.get_params())
-        with limit_threads(self.n_jobs):
+        follow = Progress("boosting", most=rules.n_rounds)
+        with limit_threads(self.n_jobs), follow as progress:
             bins = Bins.of(X)
-            start, forest = boost(bins.codes(X), bins.counts, y, weight, n_classes, rules=rules)
+            start, forest = boost(
+                bins.codes(X), bins.counts, y, weight, n_classes, rules=rules, progress=progress
+            )
         self.bins_ = tuple(bins)
         self.start_ = start
         self.forest_ = tuple(forest)
@@ -358,11 +363,13 @@ def boost(
     n_classes: int,
     *,
     rules: BoostingRules,
+    progress: Progress | None = None,
 ) -> tuple[np.ndarray, Forest]:
     """Grow all trees; ``codes`` has features in rows, ``y`` class codes or numbers.
 
     ``n_classes`` is 0 for numbers. Returns where the sums start, and the trees, whose values are
-    multiplied by the learning rate already.
+    multiplied by the learning rate already. With ``progress``, Ctrl-C and whoever follows it end
+    the growth, and the rounds that are there are kept.
     """
     weight = weight / weight.max()
     weight *= len(weight) / weight.sum()
@@ -371,8 +378,9 @@ def boost(
     values = np.tile(start, (len(y), 1))
     most_leaves = min(rules.max_leaves, max(1, len(y) // rules.min_leaf))
     shape = (most_leaves, rules.min_leaf, rules.l2)
-    trees = []
-    for _ in range(rules.n_rounds):
+    trees: list[Any] = []
+
+    def grow_round() -> None:
         slope, curvature = _derivatives(target, values, n_classes)
         for k in range(width):
             tree = _grow(codes, n_bins, slope[:, k] * weight, curvature[:, k] * weight, shape)
@@ -382,7 +390,18 @@ def boost(
             column = np.zeros((len(value), width))
             column[:, k] = unit * value
             trees.append((feature, threshold, left, right, column, gains))
-    return unit * start, join_trees(trees)
+
+    done = 0
+    try:
+        for done in range(1, rules.n_rounds + 1):
+            grow_round()
+            if progress is not None:
+                progress.update(f"{done:,} of {rules.n_rounds:,} rounds")
+    except KeyboardInterrupt:
+        done = len(trees) // width  # whole rounds
+        if progress is None or not trees_are_kept(done, rules.n_rounds):
+            raise
+    return unit * start, join_trees(trees[: done * width])
 
 
 def _beginning(

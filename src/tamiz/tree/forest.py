@@ -14,6 +14,8 @@ References
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, importance_table
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
+from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.tree.impurity import MOST
 from tamiz.validation import (
@@ -35,8 +38,13 @@ from tamiz.validation import (
     check_classes,
     check_sample_weight,
     check_X,
+    depth_of_caller,
+    is_inner_fit,
     unchanged_on_error,
 )
+
+#: Trees between two calls of who follows a forest.
+_STEP = 10
 
 
 class TreesInNotebooks(Evidence):
@@ -163,7 +171,8 @@ class ForestClassifier(
             min(int(self.min_samples_leaf), MOST),
             self.splits == "random",
         )
-        with limit_threads(self.n_jobs):
+        most = -(-int(self.n_estimators) // _STEP)
+        with limit_threads(self.n_jobs), Progress("forest", most=most) as progress:
             bins = Bins.of(X)
             binned = bins.codes(X)
             forest = grow_forest(
@@ -175,6 +184,7 @@ class ForestClassifier(
                 rules=rules,
                 n_trees=self.n_estimators,
                 seed=seed,
+                progress=progress,
             )
         self.classes_ = classes
         self.bins_ = tuple(bins)
@@ -317,18 +327,20 @@ def grow_forest(
     rules: ForestRules,
     n_trees: int,
     seed: int,
+    progress: Progress | None = None,
 ) -> Forest:
     """Grow all trees; ``codes`` has features in rows, ``y`` holds class codes.
 
     A tree sees a bootstrap sample, drawn in proportion to the weights; with random cuts and equal
-    weights it sees all samples.
+    weights it sees all samples. Whoever follows ``progress`` is called after some trees, and may
+    end the growth; the trees that are there are kept.
     """
     shape = tuple(rules)
     seeds = np.random.SeedSequence(seed).generate_state(int(n_trees)) % 2**31
     grown: list[Any] = [None] * n_trees
 
-    def tile(start: int, stop: int) -> None:
-        for t in range(start, stop):
+    def tile(start: int, stop: int, first: int = 0) -> None:
+        for t in range(first + start, first + stop):
             state = np.array([seeds[t]], dtype=np.uint64)
             copies = _drawn(state, weight, rules.random_cuts)
             rows = np.flatnonzero(copies)
@@ -337,9 +349,41 @@ def grow_forest(
             n = _grow(codes, n_bins, lowest, y, rows, copies, shape, state, tree)
             grown[t] = (*links[:4, :n].copy(), tree[1][:n].copy(), tree[2])
 
-    run_tiles(tile, n_trees, min_items=4)
-    joined = join_trees(grown)
-    return joined._replace(gains=joined.gains / n_trees)
+    if progress is None or not progress.followed:
+        run_tiles(tile, n_trees, min_items=4)
+        done = n_trees
+    else:
+        done = _grow_in_steps(tile, n_trees, progress)
+    joined = join_trees(grown[:done])
+    return joined._replace(gains=joined.gains / done)
+
+
+def _grow_in_steps(tile: Callable[..., None], n_trees: int, progress: Progress) -> int:
+    """Grow some trees after the other; how many there are in the end."""
+    done = 0
+    try:
+        while done < n_trees:
+            n_next = min(_STEP, n_trees - done)
+            run_tiles(tile, n_next, done)
+            done += n_next
+            progress.update(f"{done:,} of {n_trees:,} trees")
+    except KeyboardInterrupt:
+        if not trees_are_kept(done, n_trees):
+            raise
+    return done
+
+
+def trees_are_kept(done: int, wanted: int) -> bool:
+    """Whether trees of a growth that was interrupted are an answer; if so, fewer are warned of."""
+    if not done or is_inner_fit():
+        return False
+    if done < wanted:
+        warnings.warn(
+            f"Growth was interrupted; the {done:,} of {wanted:,} trees that there are are kept.",
+            UserWarning,
+            stacklevel=depth_of_caller(),
+        )
+    return True
 
 
 def _drawn(state: np.ndarray, weight: np.ndarray, everyone: bool) -> np.ndarray:
