@@ -53,17 +53,18 @@ def on_cpu(X, gamma=0.1):
     return KernelQ(RBF(gamma=gamma), X, np.float64)
 
 
-def test_what_is_reported_is_computed_from_the_samples_in_float64():
+@pytest.mark.parametrize("C", [0.01, 10.0])
+def test_what_is_reported_is_computed_from_the_samples_in_float64(C):
     X, y = two_classes()
     signs = 2.0 * y - 1.0
     K = RBF(gamma=0.1)(X)
     with emulated() as lane:
         Q = CardQ(lane, RBF(gamma=0.1), X, np.float32)
-        found = solve(svc_problem(Q, signs, 10.0), tol=1e-3)
+        found = solve(svc_problem(Q, signs, C), tol=1e-3)
     assert found.precision == "float32"
     gradient = signs * (K @ (signs * found.a)) - 1.0
     assert np.abs(found.gradient - gradient).max() <= 1e-11
-    ends = np.minimum(0, 10.0 * signs), np.maximum(0, 10.0 * signs)
+    ends = np.minimum(0, C * signs), np.maximum(0, C * signs)
     violation = kkt_violation(signs * found.a, signs * gradient, *ends)
     assert violation <= 1e-3 and found.violation == pytest.approx(violation, abs=1e-11)
 

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.gpu.columns import Certified, ColumnAnswers, ColumnProblems, certify, solve_columns
+from tamiz.gpu.columns import (
+    Certified,
+    ColumnAnswers,
+    ColumnProblems,
+    bytes_of_columns,
+    certify,
+    solve_columns,
+)
 from tamiz.gpu.lane import Lane
 from tamiz.qp import QuadraticProblem, svr_problem
 from tamiz.qp.card import CardQ
@@ -118,7 +125,7 @@ def solve_together(
 
 def bytes_together(n: int, n_lines: int) -> float:
     """Memory of the card that it takes: the matrix, its inverse and what that takes to compute."""
-    return 8.0 * (5.0 * n * n + 20.0 * _GROUP * n * n_lines)
+    return 8.0 * n * n + bytes_of_columns(n, _GROUP * n_lines)
 
 
 def _groups(penalties: Sequence[float]) -> list[list[int]]:
