@@ -223,6 +223,9 @@ def test_models_fitted_on_a_card_load_and_predict_without_one(tmp_path):
     loaded = load(tmp_path / "model.tamiz")
     assert loaded.device_ == machine.device_ and loaded.device == "cuda"
     assert np.abs(loaded.decision_function(X) - expected).max() <= 1e-9
+    del loaded.device  # a file from before there was one
+    assert np.abs(loaded.decision_function(X) - expected).max() <= 1e-9
+    assert clone(loaded).device is None
 
 
 # ---------------------------------------------------------------------- errors
