@@ -78,6 +78,16 @@ def test_a_part_has_the_entries_of_the_whole():
     assert np.abs(found - RBF(gamma=0.2)(X[chosen])).max() <= 1e-6
 
 
+def test_a_matrix_in_float64_takes_the_place_of_the_one_in_float32():
+    X = samples()
+    with emulated() as lane:
+        Q = CardQ(lane, RBF(gamma=0.2), X, np.float32)
+        assert Q.gram.whole is not None
+        assert Q.double().dtype == np.float64
+        assert Q.gram.whole is None  # from now on computed when needed
+        assert np.abs(Q.dense() - RBF(gamma=0.2)(X)).max() <= 1e-6
+
+
 def test_views_say_where_their_matrix_is():
     X = samples()
     with emulated() as lane:
