@@ -151,7 +151,6 @@ def solve_columns(
         power=2,
     )
     with lane.guarded("machines that are solved together"):
-        inverse, share = _inverse(xp, K, rho)
         z = xp.zeros((n, m), dtype=np.float64)
         u = xp.zeros((n, m), dtype=np.float64)
         live, answers = np.arange(m), _no_answers(n, m)
@@ -159,9 +158,10 @@ def solve_columns(
             point = certify(lane, K, problems, start)
             z, u = point.b.copy(), -(point.values + problems.p) / rho
             live, z, u, problems = _leave(lane, point, answers, live, (z, u, problems), gap)
+        if not len(live):  # the inverse takes longer than all steps
+            return answers
+        inverse, share = _inverse(xp, K, rho)
         for step in range(1, most_steps + 1):
-            if not len(live):
-                break
             x = inverse @ (rho * (z - u) - problems.p)
             x -= share[:, None] * x.sum(axis=0)
             u += _RELAXED * x + (1.0 - _RELAXED) * z
@@ -173,6 +173,8 @@ def solve_columns(
                 live, z, u, problems = _leave(
                     lane, point, answers, live, (z, u, problems), np.inf if final else gap
                 )
+                if not len(live):
+                    break
     return answers
 
 

@@ -28,7 +28,7 @@ from tamiz.qp.card import CardQ
 from tamiz.solvers import solve
 
 #: C of one group: at most so many, and so far apart.
-_GROUP, _SPREAD = 5, 4.0
+_GROUP, _SPREAD = 8, 8.0
 #: rho is this much over C, in units of the linear term.
 _RHO = 20.0
 #: Fraction of bounded support vectors above which a point is scaled with C.
