@@ -59,13 +59,33 @@ def test_new_samples_at_any_distance_have_kernel_value_zero():
             assert found[2, 0] == pytest.approx(RBF(gamma=0.2)(Z[2:], X).sum(), rel=1e-6)
 
 
+def test_no_value_exceeds_one():
+    X = np.repeat(100.0 * samples(20), 3, axis=0)
+    with emulated() as lane:
+        for gamma in (1e-4, 1.0, 100.0):
+            values = CardQ(lane, RBF(gamma=gamma), X, np.float64).dense()
+            assert values.max() <= 1.0 and np.diag(values).min() >= 1.0 - 1e-8
+
+
 def test_a_part_has_the_entries_of_the_whole():
     X, chosen = samples(), np.array([5, 2, 60, 33])
     with emulated() as lane:
-        part = CardQ(lane, RBF(gamma=0.2), X, np.float32).subset(chosen, True)
+        Q = CardQ(lane, RBF(gamma=0.2), X, np.float32)
+        assert Q.gram.whole is not None
+        part = Q.subset(chosen, True)
         assert np.array_equal(part.X, X[chosen])
         found = part.dense()
     assert np.abs(found - RBF(gamma=0.2)(X[chosen])).max() <= 1e-6
+
+
+def test_a_matrix_in_float64_takes_the_place_of_the_one_in_float32():
+    X = samples()
+    with emulated() as lane:
+        Q = CardQ(lane, RBF(gamma=0.2), X, np.float32)
+        assert Q.gram.whole is not None
+        assert Q.double().dtype == np.float64
+        assert Q.gram.whole is None  # from now on computed when needed
+        assert np.abs(Q.dense() - RBF(gamma=0.2)(X)).max() <= 1e-6
 
 
 def test_views_say_where_their_matrix_is():

@@ -53,17 +53,18 @@ def on_cpu(X, gamma=0.1):
     return KernelQ(RBF(gamma=gamma), X, np.float64)
 
 
-def test_what_is_reported_is_computed_from_the_samples_in_float64():
+@pytest.mark.parametrize("C", [0.01, 10.0])
+def test_what_is_reported_is_computed_from_the_samples_in_float64(C):
     X, y = two_classes()
     signs = 2.0 * y - 1.0
     K = RBF(gamma=0.1)(X)
     with emulated() as lane:
         Q = CardQ(lane, RBF(gamma=0.1), X, np.float32)
-        found = solve(svc_problem(Q, signs, 10.0), tol=1e-3)
+        found = solve(svc_problem(Q, signs, C), tol=1e-3)
     assert found.precision == "float32"
     gradient = signs * (K @ (signs * found.a)) - 1.0
     assert np.abs(found.gradient - gradient).max() <= 1e-11
-    ends = np.minimum(0, 10.0 * signs), np.maximum(0, 10.0 * signs)
+    ends = np.minimum(0, C * signs), np.maximum(0, C * signs)
     violation = kkt_violation(signs * found.a, signs * gradient, *ends)
     assert violation <= 1e-3 and found.violation == pytest.approx(violation, abs=1e-11)
 
@@ -107,19 +108,20 @@ def test_limits_and_interruptions_leave_a_point_with_its_gradient():
     with emulated() as lane:
         Q = CardQ(lane, RBF(gamma=0.1), X)
         problem = svc_problem(Q, signs, 10.0)
-        few = solve(problem, max_iter=100, tol=1e-9)
+        few = solve_on_card(problem, max_iter=100, tol=1e-9, working_set=50)
         product, calls = Q.gram.add_product, []
 
         def interrupted(*args):
             calls.append(args)
-            if len(calls) == 1:
+            if len(calls) == 3:
                 raise KeyboardInterrupt
             product(*args)
 
         Q.gram.add_product = interrupted
-        stopped = solve(problem, tol=1e-9)
+        stopped = solve_on_card(problem, tol=1e-9, working_set=50)
     assert (few.status, stopped.status) == (Status.MAX_ITER, Status.INTERRUPTED)
     for result in (few, stopped):
+        assert result.a.any()  # what was reached is not lost
         gradient = signs * (RBF(gamma=0.1)(X) @ (signs * result.a)) - 1.0
         assert np.abs(result.gradient - gradient).max() <= 1e-9
 
@@ -222,6 +224,9 @@ def test_models_fitted_on_a_card_load_and_predict_without_one(tmp_path):
     loaded = load(tmp_path / "model.tamiz")
     assert loaded.device_ == machine.device_ and loaded.device == "cuda"
     assert np.abs(loaded.decision_function(X) - expected).max() <= 1e-9
+    del loaded.device  # a file from before there was one
+    assert np.abs(loaded.decision_function(X) - expected).max() <= 1e-9
+    assert clone(loaded).device is None
 
 
 # ---------------------------------------------------------------------- errors

@@ -32,7 +32,7 @@ Certificate: ``z`` is shifted inside its box until it sums to zero. With ``g = K
     + \max(0,\; -r_i l_i - \epsilon |l_i|,\; -r_i u_i - \epsilon |u_i|)
 
 which for a machine is primal minus dual objective with the constant ``-m``. It is convex in ``m``
-and piecewise linear; bisection on its slope finds the best. A column leaves as soon as its gap,
+and piecewise linear; the best is where its slope changes sign. A column leaves as soon as its gap,
 beside its dual objective ``-f(z)``, is small enough.
 
 References
@@ -43,6 +43,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +54,8 @@ from tamiz.gpu.lane import Lane
 _RELAXED = 1.6
 #: Steps between two certificates, and at most.
 _CHECK, _MOST_STEPS = 25, 500
-_BISECTIONS = 32
+#: A sign is looked for at so many points less one at a time, so often: to 1e-10 of the range.
+_PARTS, _ROUNDS = 17, 8
 
 
 class ColumnProblems(NamedTuple):
@@ -122,7 +124,7 @@ def solve_columns(
     Returns
     -------
     answers : ColumnAnswers
-        Columns with a larger gap than asked for hold the best point met.
+        Columns with a larger gap than asked for hold the last point.
 
     Examples
     --------
@@ -143,34 +145,42 @@ def solve_columns(
     xp = lane.xp
     n, m = problems.p.shape
     lane.require(
-        8 * (4.0 * n * n + 16.0 * n * m),
+        bytes_of_columns(n, m),
         f"inverses for {m:,} machines of {n:,} samples at once",
         size=n,
         power=2,
     )
     with lane.guarded("machines that are solved together"):
-        inverse, ones = _inverse(xp, K, rho)
         z = xp.zeros((n, m), dtype=np.float64)
         u = xp.zeros((n, m), dtype=np.float64)
         live, answers = np.arange(m), _no_answers(n, m)
         if start is not None:
             point = certify(lane, K, problems, start)
             z, u = point.b.copy(), -(point.values + problems.p) / rho
-            live, z, u, problems = _leave(lane, point, answers, live, (z, u, problems), gap, 0)
+            live, z, u, problems = _leave(lane, point, answers, live, (z, u, problems), gap)
+        if not len(live):  # the inverse takes longer than all steps
+            return answers
+        inverse, share = _inverse(xp, K, rho)
         for step in range(1, most_steps + 1):
-            if not len(live):
-                break
             x = inverse @ (rho * (z - u) - problems.p)
-            x -= ones[:, None] * (x.sum(axis=0) / ones.sum())
+            x -= share[:, None] * x.sum(axis=0)
             u += _RELAXED * x + (1.0 - _RELAXED) * z
             z = _prox(xp, u, problems, rho)
             u -= z
             if step % _CHECK == 0 or step == most_steps:
-                point = certify(lane, K, problems, z)
+                answers.steps[live] = step
+                point, final = certify(lane, K, problems, z), step == most_steps
                 live, z, u, problems = _leave(
-                    lane, point, answers, live, (z, u, problems), gap, step
+                    lane, point, answers, live, (z, u, problems), np.inf if final else gap
                 )
+                if not len(live):
+                    break
     return answers
+
+
+def bytes_of_columns(n: int, m: int) -> float:
+    """Memory of the card that so many columns take: inverses beside the matrix, and the rest."""
+    return 8.0 * (4.0 * n * n + (16.0 + 4.0 * _PARTS) * n * m)
 
 
 def certify(lane: Lane, K: Any, problems: ColumnProblems, z: Any) -> Certified:
@@ -196,13 +206,10 @@ def feasible(lane: Lane, problems: ColumnProblems, z: Any) -> Any:
     inside = xp.clip(z, lower, upper)
     balanced = xp.abs(inside.sum(axis=0)) <= 1e-12 * xp.abs(inside).sum(axis=0)
     far = xp.where(balanced, 0.0, (xp.abs(z) + upper - lower).max(axis=0))
-    low, high = -far, far
-    for _ in range(_BISECTIONS):
-        shift = 0.5 * (low + high)
-        above = xp.clip(z + shift, lower, upper).sum(axis=0) > 0.0
-        low, high = xp.where(above, low, shift), xp.where(above, shift, high)
-    b = xp.clip(z + 0.5 * (low + high), lower, upper)
-    # what bisection leaves is taken from all, each by its room
+    points, low, high = z[:, :, None], lower[:, :, None], upper[:, :, None]
+    shift = _first_above(xp, -far, far, lambda c: xp.clip(points + c, low, high).sum(axis=0) > 0.0)
+    b = xp.clip(z + shift, lower, upper)
+    # what is left is taken from all, each by its room
     left = b.sum(axis=0)
     room = xp.where(left > 0.0, b - lower, upper - b)
     return xp.clip(b - room * (left / xp.maximum(room.sum(axis=0), 1e-300)), lower, upper)
@@ -219,32 +226,48 @@ def _best_multiplier(xp: Any, g: Any, problems: ColumnProblems) -> Any:
     most = xp.where(movable, g, -xp.inf).max(axis=0) + tube
     none = least > most  # a column without variables
     least, most = xp.where(none, 0.0, least), xp.where(none, 0.0, most)
-    ends = [least, most, least, most]
-    for _ in range(_BISECTIONS):
-        for at, sign in ((0, 1.0), (2, -1.0)):
-            m = 0.5 * (ends[at] + ends[at + 1])
-            slope, size = _slope(xp, g - m, problems)
-            above = slope > sign * 1e-9 * size
-            ends[at] = xp.where(above, ends[at], m)
-            ends[at + 1] = xp.where(above, m, ends[at + 1])
-    return 0.25 * (ends[0] + ends[1] + ends[2] + ends[3])
+    total = 0.0
+    for sign in (1.0, -1.0):
+
+        def rises(candidates: Any, sign: float = sign) -> Any:
+            slope, size = _slope(xp, g[:, :, None] - candidates, problems)
+            return slope > sign * 1e-9 * size
+
+        total = total + _first_above(xp, least, most, rises)
+    return 0.5 * total
+
+
+def _first_above(xp: Any, low: Any, high: Any, above: Callable[[Any], Any]) -> Any:
+    """Where a monotone condition begins to hold, for each column.
+
+    ``above`` gets candidates, (m, k), and says of which it holds. Many are tried at once, since a
+    card takes about as long for one: each round leaves one part of so many.
+    """
+    parts = xp.arange(1, _PARTS, dtype=np.float64) / _PARTS
+    for _ in range(_ROUNDS):
+        width = (high - low) / _PARTS
+        below = ~above(low[:, None] + (high - low)[:, None] * parts)
+        low = low + width * below.sum(axis=1)
+        high = low + width
+    return 0.5 * (low + high)
 
 
 def _slope(xp: Any, r: Any, problems: ColumnProblems) -> tuple[Any, Any]:
-    """The slope of the gap by the multiplier, and the size of its terms."""
-    tube = problems.tube
-    up = xp.where(r < -tube, problems.upper, 0.0).sum(axis=0)
-    down = xp.where(r > tube, problems.lower, 0.0).sum(axis=0)
+    """The slope of the gap by the multiplier, and the size of its terms; ``r`` is (n, m, k)."""
+    tube = problems.tube[:, None]
+    up = xp.where(r < -tube, problems.upper[:, :, None], 0.0).sum(axis=0)
+    down = xp.where(r > tube, problems.lower[:, :, None], 0.0).sum(axis=0)
     return up + down, up - down
 
 
 def _inverse(xp: Any, K: Any, rho: float) -> tuple[Any, Any]:
-    """The inverse of ``K + rho I``, and its row sums."""
+    """The inverse of ``K + rho I``, and its row sums, which are scaled to sum to one."""
     shifted = K.copy()
     every = xp.arange(len(K))
     shifted[every, every] += rho
     inverse = xp.linalg.inv(shifted)
-    return inverse, inverse.sum(axis=1)
+    ones = inverse.sum(axis=1)
+    return inverse, ones / ones.sum()
 
 
 def _prox(xp: Any, v: Any, problems: ColumnProblems, rho: float) -> Any:
@@ -267,23 +290,19 @@ def _leave(
     live: np.ndarray,
     state: tuple[Any, Any, ColumnProblems],
     gap: float,
-    step: int,
 ) -> tuple[np.ndarray, Any, Any, ColumnProblems]:
-    """Write down columns that are better than before; those that are done leave."""
+    """Write down columns whose gap is small enough, and go on with the others."""
     now = lane.to_host(point.relative())
-    better = np.flatnonzero(now < answers.gap[live])
-    if len(better):
-        which, at = live[better], lane.to_device(better, np.int64)
-        answers.b[:, which] = lane.to_host(point.b[:, at])
-        answers.values[:, which] = lane.to_host(point.values[:, at])
-        answers.gap[which] = now[better]
-    answers.steps[live] = step
     z, u, problems = state
-    stay = np.flatnonzero(~(now <= gap))
-    if len(stay) == len(live):
+    done = now <= gap
+    if not done.any():
         return live, z, u, problems
-    keep = lane.to_device(stay, np.int64)
-    return live[stay], z[:, keep], u[:, keep], problems.some(keep)
+    which, at = live[done], lane.to_device(np.flatnonzero(done), np.int64)
+    answers.b[:, which] = lane.to_host(point.b[:, at])
+    answers.values[:, which] = lane.to_host(point.values[:, at])
+    answers.gap[which] = now[done]
+    keep = lane.to_device(np.flatnonzero(~done), np.int64)
+    return live[~done], z[:, keep], u[:, keep], problems.some(keep)
 
 
 def _ratio(gap: Any, dual: Any) -> Any:

@@ -34,7 +34,7 @@ _LARGEST_REACH = 1e9
 #: these are within the reach above, already here.
 _FAR, _SINGLE_FAR = 1e300, 1e8
 #: Blocks of rows take at most this, and this part of the memory that is free.
-_BLOCK_BYTES, _BLOCK_PART = 2**29, 1.0 / 16.0
+_BLOCK_BYTES, _BLOCK_PART = 2**31, 1.0 / 16.0
 #: The part of free memory that a matrix kept as a whole may take.
 _WHOLE_PART = 0.75
 

@@ -14,14 +14,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.gpu.columns import Certified, ColumnAnswers, ColumnProblems, certify, solve_columns
+from tamiz.gpu.columns import (
+    Certified,
+    ColumnAnswers,
+    ColumnProblems,
+    bytes_of_columns,
+    certify,
+    solve_columns,
+)
 from tamiz.gpu.lane import Lane
 from tamiz.qp import QuadraticProblem, svr_problem
 from tamiz.qp.card import CardQ
 from tamiz.solvers import solve
 
 #: C of one group: at most so many, and so far apart.
-_GROUP, _SPREAD = 5, 4.0
+_GROUP, _SPREAD = 8, 8.0
 #: rho is this much over C, in units of the linear term.
 _RHO = 20.0
 #: Fraction of bounded support vectors above which a point is scaled with C.
@@ -118,7 +125,7 @@ def solve_together(
 
 def bytes_together(n: int, n_lines: int) -> float:
     """Memory of the card that it takes: the matrix, its inverse and what that takes to compute."""
-    return 8.0 * (5.0 * n * n + 20.0 * _GROUP * n * n_lines)
+    return 8.0 * n * n + bytes_of_columns(n, _GROUP * n_lines)
 
 
 def _groups(penalties: Sequence[float]) -> list[list[int]]:
