@@ -284,7 +284,7 @@ def open_card(load: Callable[[str], Any] = import_module) -> Lane:
 
 def _first_line(error: BaseException) -> str:
     """What an error says, as a sentence."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in f"{error}".splitlines() if line.strip()]
     text = lines[0] if lines else type(error).__name__
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
