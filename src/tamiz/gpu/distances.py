@@ -79,8 +79,9 @@ def add_missing(lane: Lane, table: MissingTable, rows: Any, squared: bool, out: 
         column = table.values[:, j]
         a, b = column[rows][:, None], column[None, :]
         known = xp.where(a != b, 1.0, 0.0) if table.symbolic[j] else xp.abs(a - b)
-        one = xp.where(xp.isnan(b), table.expected[others, i, j], known)
-        other = xp.where(xp.isnan(b), table.both[own, others, j], table.expected[own, every, j])
+        expected, both = table.expected[:, :, j], table.both[:, :, j]
+        one = xp.where(xp.isnan(b), expected[others, i], known)
+        other = xp.where(xp.isnan(b), both[own, others], expected[own, every])
         difference = weight * xp.where(xp.isnan(a), other, one)
         out += difference * difference if squared else difference
 

@@ -236,11 +236,11 @@ class _SharedInformation(CountedCriterion):
 
     def _prepare(self) -> None:
         """One group if that is the faster way: for steps too short to be shared by threads."""
-        self.planes = self.codes.in_one_group(MOST_LEVELS)
-        if self.planes is not None:
-            r, n_words, p = self.planes.bits.shape
-            if r * r * n_words * p > LONG_STEP:
-                self.planes = None
+        codes = self.codes
+        r = int(codes.n_levels.max(initial=1))
+        short = r * r * -(-codes.n_samples // 64) * codes.n_features <= LONG_STEP
+        # asked for only then: it may be a copy of all bits
+        self.planes = codes.in_one_group(MOST_LEVELS) if short else None
 
     def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
         if self.planes is None:
