@@ -124,6 +124,21 @@ def test_limits_and_interruptions_leave_a_point_with_its_gradient():
         assert np.abs(result.gradient - gradient).max() <= 1e-9
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("max_iter", [-1, 100])
+def test_what_is_reported_does_not_rest_on_sums_carried_along(dtype, max_iter):
+    X, y = two_classes(300)
+    signs = 2.0 * y - 1.0
+    with emulated() as lane:
+        Q = CardQ(lane, RBF(gamma=0.1), X, dtype)
+        product = Q.gram.add_product
+        Q.gram.add_product = lambda index, coef, out: product(index, 0.999 * coef, out)
+        found = solve_on_card(svc_problem(Q, signs, 10.0), max_iter=max_iter)
+    gradient = signs * (RBF(gamma=0.1)(X) @ (signs * found.a)) - 1.0
+    assert np.abs(found.gradient - gradient).max() <= 1e-11
+    assert found.status is (Status.MAX_ITER if max_iter > 0 else Status.CONVERGED)
+
+
 def test_unbounded_and_infeasible_problems_are_recognised():
     with emulated() as lane:
         Q = CardQ(lane, Linear(), np.zeros((50, 2)))
