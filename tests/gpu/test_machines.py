@@ -16,7 +16,7 @@ from tamiz.qp.card import CardQ
 from tamiz.solvers import Status, solve, solve_smo
 from tamiz.solvers.card import solve_on_card
 from tamiz.svm import SVDD, SVR, HardMarginSVC, OneClassSVM
-from tamiz.validation import ParameterError
+from tamiz.validation import NotEnoughMemoryError, ParameterError
 
 STREAMED = 2e6  # bytes: less than the matrix of 700 samples
 
@@ -260,6 +260,21 @@ def test_what_the_card_does_not_take_is_refused_or_left_to_the_cpu():
             found = clone(machine).set_params(device="auto").fit(table, y)
             assert found.device_ == "cpu"
             assert np.array_equal(found.predict(table), machine.fit(table, y).predict(table))
+
+
+def test_auto_is_the_cpu_where_the_solver_or_the_memory_of_the_card_says_so():
+    X, y = two_classes(80)
+    expected = SVC().fit(X, y)
+    with emulated():
+        for solver in ("smo", "chunking"):
+            assert SVC(device="auto", solver=solver).fit(X, y).device_ == "cpu"
+        assert SVC(device="auto", solver="decomposition").fit(X, y).device_ == "cuda, float64"
+    with emulated(3000):  # not even the samples
+        with pytest.raises(NotEnoughMemoryError, match="samples would fit"):
+            SVC(device="cuda").fit(X, y)
+        found = SVC(device="auto").fit(X, y)
+        assert found.device_ == "cpu" and np.array_equal(found.alpha_, expected.alpha_)
+        assert np.array_equal(found.predict(X), expected.predict(X))
 
 
 def test_without_a_card_cuda_is_refused_and_auto_is_the_cpu():
