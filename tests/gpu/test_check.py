@@ -11,7 +11,8 @@ def test_rows_are_timed_with_their_certificates(capsys):
     assert (
         main(["--emulated", "--quick", "--no-equality", "--cpu", "--only", "J2b", "J3", "J6"]) == 0
     )
-    printed = capsys.readouterr().out
+    printed, shown = capsys.readouterr()
+    assert shown.count("ok: ") == 7 and "10 of 10 cells, largest gap" in shown
     assert "# Benchmarks on a GPU" in printed and "NumPy in the place of a card" in printed
     assert printed.count("| J2b |") == 2 and "10 of 10 cells, largest gap" in printed
     assert printed.count("| J3 |") == 3 and printed.count("| J6 |") == 2

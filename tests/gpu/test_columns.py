@@ -153,6 +153,21 @@ def test_columns_that_fall_short_are_finished_by_decomposition():
     assert dual == pytest.approx(optimum(K, line, 300.0), rel=1e-8)
 
 
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+def test_an_interruption_while_a_column_is_finished_is_one_of_the_whole(epsilon):
+    X, y = classes()
+    line = folds(y)[0] if epsilon is None else tubes(X[:, 0], epsilon)[0]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with emulated() as lane:
+        Q = CardQ(lane, RBF(gamma=0.1), X, np.float64)
+        Q.gram.block = interrupted  # only decomposition comes here
+        with pytest.raises(KeyboardInterrupt):
+            list(solve_together(Q, [line], [300.0], 1e-14))
+
+
 def test_a_neighbour_is_a_better_start_than_nothing():
     X, y = classes()
     with emulated() as lane:

@@ -1,5 +1,6 @@
 """The lane: what it refuses and says, and that the emulated card is as strict as a real one."""
 
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -116,6 +117,13 @@ def test_what_would_fit_is_named():
             lane.require(8 * 2000**2, "the matrix", size=2000, power=2)
     assert str(caught.value).startswith("The matrix would take 0.03 GB on the card, where 0.01 GB")
     assert (caught.value.needed, caught.value.free) == (32_000_000, 8_000_000)
+
+
+def test_a_lane_that_is_sent_elsewhere_is_the_card_of_that_place():
+    with emulated() as lane:
+        assert pickle.loads(pickle.dumps(lane)) is lane
+        sent = pickle.dumps(open_card(loader(fake_cupy())))
+        assert pickle.loads(sent) is lane
 
 
 def test_emulation_ends_with_its_block_and_may_be_nested():

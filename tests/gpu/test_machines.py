@@ -16,7 +16,7 @@ from tamiz.qp.card import CardQ
 from tamiz.solvers import Status, solve, solve_smo
 from tamiz.solvers.card import solve_on_card
 from tamiz.svm import SVDD, SVR, HardMarginSVC, OneClassSVM
-from tamiz.validation import ParameterError
+from tamiz.validation import NotEnoughMemoryError, ParameterError
 
 STREAMED = 2e6  # bytes: less than the matrix of 700 samples
 
@@ -124,6 +124,21 @@ def test_limits_and_interruptions_leave_a_point_with_its_gradient():
         assert result.a.any()  # what was reached is not lost
         gradient = signs * (RBF(gamma=0.1)(X) @ (signs * result.a)) - 1.0
         assert np.abs(result.gradient - gradient).max() <= 1e-9
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("max_iter", [-1, 100])
+def test_what_is_reported_does_not_rest_on_sums_carried_along(dtype, max_iter):
+    X, y = two_classes(300)
+    signs = 2.0 * y - 1.0
+    with emulated() as lane:
+        Q = CardQ(lane, RBF(gamma=0.1), X, dtype)
+        product = Q.gram.add_product
+        Q.gram.add_product = lambda index, coef, out: product(index, 0.999 * coef, out)
+        found = solve_on_card(svc_problem(Q, signs, 10.0), max_iter=max_iter)
+    gradient = signs * (RBF(gamma=0.1)(X) @ (signs * found.a)) - 1.0
+    assert np.abs(found.gradient - gradient).max() <= 1e-11
+    assert found.status is (Status.MAX_ITER if max_iter > 0 else Status.CONVERGED)
 
 
 def test_unbounded_and_infeasible_problems_are_recognised():
@@ -250,6 +265,21 @@ def test_what_the_card_does_not_take_is_refused_or_left_to_the_cpu():
             found = clone(machine).set_params(device="auto").fit(table, y)
             assert found.device_ == "cpu"
             assert np.array_equal(found.predict(table), machine.fit(table, y).predict(table))
+
+
+def test_auto_is_the_cpu_where_the_solver_or_the_memory_of_the_card_says_so():
+    X, y = two_classes(80)
+    expected = SVC().fit(X, y)
+    with emulated():
+        for solver in ("smo", "chunking"):
+            assert SVC(device="auto", solver=solver).fit(X, y).device_ == "cpu"
+        assert SVC(device="auto", solver="decomposition").fit(X, y).device_ == "cuda, float64"
+    with emulated(3000):  # not even the samples
+        with pytest.raises(NotEnoughMemoryError, match="samples would fit"):
+            SVC(device="cuda").fit(X, y)
+        found = SVC(device="auto").fit(X, y)
+        assert found.device_ == "cpu" and np.array_equal(found.alpha_, expected.alpha_)
+        assert np.array_equal(found.predict(X), expected.predict(X))
 
 
 def test_without_a_card_cuda_is_refused_and_auto_is_the_cpu():

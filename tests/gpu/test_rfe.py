@@ -111,6 +111,9 @@ def test_too_little_memory_and_unknown_devices_are_said_in_a_sentence():
     X, y = make_classification(200, 5, random_state=0)
     with emulated(1e5), pytest.raises(NotEnoughMemoryError, match="samples would fit"):
         SVMRFE(2, kernel="rbf", device="cuda").fit(X, y)
+    with emulated(1e5):
+        found = SVMRFE(2, kernel="rbf", device="auto").fit(X, y)
+    assert found.order_.tolist() == SVMRFE(2, kernel="rbf").fit(X, y).order_.tolist()
     with pytest.raises(ValueError, match="device"):
         SVMRFE(2, kernel="rbf", device="gpu").fit(X, y)
     with emulated(), pytest.raises(TypeError, match="dense"):

@@ -1,15 +1,18 @@
 """Tuning on the card against tuning on the CPU: the same choice, every cell with a certificate."""
 
+import threading
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification, make_friedman1
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz import SVC, load, save, tune
 from tamiz.gpu import emulated
+from tamiz.kernels import GapWeighted
 from tamiz.svm import SVR
 from tamiz.validation import ParameterError
 
@@ -131,6 +134,48 @@ def test_the_same_data_have_the_same_answer():
         one, other = (tune(X, y, SVC(), GRID, cv=3, device="cuda") for _ in range(2))
     assert np.array_equal(one.errors, other.errors)
     assert [c.gaps.tolist() for c in one.cells] == [c.gaps.tolist() for c in other.cells]
+
+
+def test_a_machine_that_is_on_a_card_is_tuned_there():
+    X, y = classes(80)
+    with emulated():
+        found = tune(X, y, SVC(device="cuda", gamma=0.1), {"C": [0.1, 1.0]}, cv=3, refit=False)
+        alone = tune(X, y, SVC(device="cpu"), {"C": [0.1, 1.0]}, cv=3, refit=False)
+    assert found.largest_gap <= 1e-3 and alone.largest_gap is None
+
+
+def test_what_a_card_does_not_tune_is_said_before_anything_is_fitted():
+    X, y = classes(60)
+    words, kinds = ["abc", "abd", "xyz", "xyy"] * 6, [0, 0, 1, 1] * 6
+    strings = SVC(kernel=GapWeighted(length=2))
+    cases = [
+        (words, kinds, strings, {"C": [1.0, 2.0]}, "is not for strings"),
+        (X, y, DummyClassifier(), {"strategy": ["prior"]}, "DummyClassifier has none"),
+        (X, y, SVC(solver="smo"), {"C": [1.0, 2.0]}, "that solver works on the CPU"),
+    ]
+    for table, target, estimator, grid, sentence in cases:
+        with emulated(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            with pytest.raises(ParameterError, match=sentence):
+                tune(table, target, estimator, grid, cv=3, device="cuda")
+            found = tune(table, target, estimator, grid, cv=3, device="auto")
+            expected = tune(table, target, estimator, grid, cv=3)
+        assert np.array_equal(found.errors, expected.errors)
+        assert "device" not in found.notes
+
+
+def test_a_card_has_one_worker():
+    X, y = classes(60)
+    seen = set()
+
+    class Watched(SVC):
+        def fit(self, X, y, sample_weight=None):
+            seen.add(threading.get_ident())
+            return super().fit(X, y, sample_weight)
+
+    with emulated():
+        tune(X, y, Watched(), {"C": [0.1, 1.0]}, cv=3, n_jobs=2, fast=False, device="cuda")
+    assert seen == {threading.get_ident()}
 
 
 def test_wrong_devices_and_gaps_are_refused_in_a_sentence():

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
+from tamiz import SVC
 from tamiz.runtime.checkpoint import Checkpoint, digest, identity, open_checkpoint
 from tamiz.validation import DamagedFileError
 
@@ -269,6 +270,12 @@ def test_the_workers_of_a_nested_estimator_do_not_matter():
     assert identity(one, X) == identity(two, X)
     other = Run(kernel=KNeighborsClassifier(n_neighbors=3))
     assert identity(one, X) != identity(other, X)
+
+
+def test_the_device_does_not_matter():
+    assert "device" not in identity(SVC(device="cuda"), X)
+    one, two = (Run(kernel=SVC(device=device)) for device in ("cuda", None))
+    assert identity(one, X) == identity(two, X)
 
 
 def test_functions_are_the_same_in_another_process():

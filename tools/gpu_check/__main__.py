@@ -16,6 +16,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import tamiz
 import tools.gpu_check as gpu_check
 from tamiz.gpu import Lane, NoCardError, emulated, lane_of
 from tools.gpu_check import Equality, Timing, machines
@@ -23,7 +24,7 @@ from tools.gpu_check import Equality, Timing, machines
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks-gpu.md"
 #: The part of the counting filters and Relief, a program of its own as well.
 _COUNTS = "tools.gpu_check.counts"
-_PACKAGES = ("tamiz", "cupy-cuda13x", "cupy-cuda12x", "numpy", "scipy", "numba", "torchkm", "torch")
+_PACKAGES = ("cupy-cuda13x", "cupy-cuda12x", "numpy", "scipy", "numba", "torchkm", "torch")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -73,10 +74,14 @@ def counts(lane: Lane, rows: Iterable[tuple[str, float, float | None, bool]]) ->
 
 
 def _said(rows: Iterable[Any]) -> Iterable[Any]:
-    """Show on standard error how far it is."""
+    """Show every row on standard error as soon as it is there: what ends later keeps it."""
     for row in rows:
         mark = "ok" if row.holds else "NOT EQUAL" if isinstance(row, Equality) else "NOT CERTIFIED"
-        print(f"{mark}: {row[0]} {row[1] if isinstance(row, Timing) else ''}", file=sys.stderr)
+        if isinstance(row, Equality):
+            said = f"{row.name}: {row.found:.1e} apart, limit {row.limit:.0e}"
+        else:
+            said = f"{row.row} {row.workload}, {row.where}: {row.seconds:.4g} s {row.certificate}"
+        print(f"{mark}: {said}", file=sys.stderr, flush=True)
         yield row
 
 
@@ -112,7 +117,8 @@ def page(lane: Lane, equalities: list[Equality], timings: list[Timing]) -> list[
             "",
             "## Times",
             "",
-            "Least of three after the first call (eliminations and the CPU: one), on the clock.",
+            "Seconds on the clock: the least of three calls after the first; eliminations and the CPU "
+            "have one call.",
             "",
             "| row | workload | on | seconds | first call | certificate | bar |",
             "|---|---|---|---|---|---|---|",
@@ -127,7 +133,7 @@ def page(lane: Lane, equalities: list[Equality], timings: list[Timing]) -> list[
 
 
 def _versions() -> list[str]:
-    found = []
+    found = [f"tamiz {tamiz.__version__}"]  # which need not be installed
     for name in _PACKAGES:
         try:
             found.append(f"{name} {version(name)}")

@@ -48,6 +48,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamiz.gpu.inverse import shifted_inverse
 from tamiz.gpu.lane import Lane
 
 #: Over-relaxation.
@@ -262,10 +263,7 @@ def _slope(xp: Any, r: Any, problems: ColumnProblems) -> tuple[Any, Any]:
 
 def _inverse(xp: Any, K: Any, rho: float) -> tuple[Any, Any]:
     """The inverse of ``K + rho I``, and its row sums, which are scaled to sum to one."""
-    shifted = K.copy()
-    every = xp.arange(len(K))
-    shifted[every, every] += rho
-    inverse = xp.linalg.inv(shifted)
+    inverse = shifted_inverse(xp, K, rho)
     ones = inverse.sum(axis=1)
     return inverse, ones / ones.sum()
 

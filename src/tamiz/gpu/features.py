@@ -23,6 +23,11 @@ from tamiz.gpu.lane import Lane
 _BLOCK_BYTES, _BLOCK_PART = 2**29, 1.0 / 4.0
 
 
+def bytes_of_distances(n: int) -> float:
+    """Memory of the card that distances between so many samples take, copies included."""
+    return 4.0 * 8 * n * n
+
+
 class CardDistances:
     """Squared distances between samples on the card, as features come and go.
 
@@ -50,7 +55,7 @@ class CardDistances:
 
     def __init__(self, lane: Lane, distances: np.ndarray):
         n = len(distances)
-        lane.require(4.0 * 8 * n * n, "distances of the samples", size=n, power=2)
+        lane.require(bytes_of_distances(n), "distances of the samples", size=n, power=2)
         self.lane = lane
         self.base = lane.to_device(distances, np.float64)
 

@@ -57,6 +57,9 @@ class Lane:
         self.xp = xp
         self.card = card
 
+    def __reduce__(self) -> Any:
+        return lane_of, (self.name,)  # in another process it is the card of that one
+
     def to_device(self, a: Any, dtype: Any = None) -> Any:
         """A contiguous copy of an array of NumPy on the card."""
         with self.guarded("the data"):

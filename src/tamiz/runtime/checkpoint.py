@@ -70,16 +70,16 @@ def identity(estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()) -> dic
     """What must agree for a run to be resumed: the method, its parameters, and the data.
 
     Parameters that do not change the answer are left out: where the checkpoint lies, whether to
-    resume, how many jobs, how much is printed.
+    resume, how many jobs, on which device, how much is printed.
     """
-    ignored = {"checkpoint", "resume", "n_jobs", "verbose", *leave_out}
+    ignored = {"checkpoint", "resume", "n_jobs", "device", "verbose", *leave_out}
     params = estimator.get_params(deep=True)
     return {
         "method": type(estimator).__name__,
         **{
             name: stable_text(value)
             for name, value in params.items()
-            if name not in ignored and not name.endswith(("__n_jobs", "__verbose"))
+            if name not in ignored and not name.endswith(("__n_jobs", "__device", "__verbose"))
         },
         "data": digest(*data),
     }

@@ -13,9 +13,10 @@ The problem (:mod:`tamiz.solvers.smo`) and the plan are those of
 Where the matrix does not fit, rows are computed when they are needed, which a card does about as
 fast as it reads them.
 
-Once the conditions hold, the gradient is computed again from entries in float64: what is reported
-(violation, duality gap, decision values of the training samples) rests on that. If the conditions
-fail there, the loop goes on from it, and if that does not help
+At the end, whatever ended it, the gradient is computed again from the samples in float64: what is
+reported (violation, duality gap, decision values of the training samples) rests on that and not on
+sums that were carried along. If the conditions fail there, the loop goes on from it, and if that
+does not help a matrix in float32 has to go:
 :func:`tamiz.solvers.solve` goes on with a matrix in float64.
 
 References
@@ -41,7 +42,7 @@ from tamiz.solvers.working_sets import minimise_block
 
 #: Samples in play at a time: the block goes to the host, so that four times as many cost sixteen.
 WORKING_SET = 2048
-#: How often the gradient in float64 may prove the one from stored entries wrong.
+#: How often the gradient computed again may prove the one carried along wrong.
 _PROOFS = 3
 #: Rounds without a gain of one half after which the working set doubles; and gives up.
 _PATIENCE, _FRUITLESS = 50, 400
@@ -111,7 +112,6 @@ def _descend(
     state: State, tol: float, limit: int, progress: Progress, *, place: OnCard, size: int
 ) -> None:
     """Rounds until the conditions hold for the gradient in float64 as well."""
-    stored = place.gram.dtype != np.float64
     for _ in range(_PROOFS):
         point = _CardPoint(state, place)
         state.exact = False
@@ -119,10 +119,8 @@ def _descend(
             state.status = _rounds(point, state, tol, limit, progress, size)
         finally:  # after Ctrl-C as well: the frame computes the gradient again then
             state.point = point.on_host()
-        if state.status is not Status.CONVERGED or not stored:
-            return
         state.refresh()
-        if state.violation() <= tol:
+        if state.status is not Status.CONVERGED or state.violation() <= tol:
             return
     state.status = Status.STALLED
 

@@ -34,6 +34,7 @@ from tamiz.qp.card import CARD_KERNELS, CardQ, card_gram
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (
     TOO_LARGE,
+    NotEnoughMemoryError,
     check_square,
     check_squares,
     check_symmetric,
@@ -47,6 +48,8 @@ from tamiz.validation import (
     warn_if_unscaled,
 )
 
+#: Solvers that have no counterpart on a card.
+_OF_THE_CPU = ("smo", "chunking")
 #: Machines with at least this many support vectors may be evaluated in float32.
 _LARGE_MACHINE = 1000
 
@@ -203,7 +206,7 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
     def _matrix_on_card(self, X: Any, largest: float) -> QMatrix | None:
         """The quadratic term on the card that ``device`` asks for; None for the CPU."""
         lane = lane_of(self.device)
-        if lane is None:
+        if lane is None or (self.device == "auto" and self.solver in _OF_THE_CPU):
             return None
         try:
             if self._is_precomputed():
@@ -214,7 +217,7 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
             fine = self._needs_fine(largest) and lane.fits(2 * 8 * X.shape[0] ** 2)
             X = self._measured(X) if isinstance(X, np.ndarray) else X
             K = CardQ(lane, self.kernel_, X, np.float64 if fine else None)
-        except UnfitForCardError:
+        except (UnfitForCardError, NotEnoughMemoryError):
             if self.device == "auto":
                 return None
             raise
@@ -340,7 +343,7 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
         vectors = self._measured(self.support_vectors_)
         try:
             return card_gram(lane, self.kernel_, vectors, self._prepared.dtype)
-        except UnfitForCardError:
+        except (UnfitForCardError, NotEnoughMemoryError):
             return None
 
     def kernel_expansion(self) -> KernelExpansion:

@@ -33,6 +33,7 @@ from tamiz.embedded.sparse.streaming import (
     pairs_or_rest,
 )
 from tamiz.gpu import DEVICES, Lane, lane_of
+from tamiz.gpu.features import bytes_of_distances
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
 from tamiz.kernels.features.card import follows_on_card
 from tamiz.kernels.shapley import has_exact_values
@@ -450,7 +451,7 @@ class SVMRFE(LastMachineLearner):
         n_wanted = self._number_wanted(units)
         used, data, moved = _samples_that_count(X, target, weight, kernel.is_linear)
         shared = {name: getattr(self, name) for name in _SHARED}
-        setup = RFESetup(kernel=kernel, units=units, lane=self._lane(kernel), **shared)
+        setup = RFESetup(kernel=kernel, units=units, lane=self._lane(kernel, len(used)), **shared)
         splits: list[Split] | None = None
         beside = [] if groups is None else [group_codes(groups, X.shape[0])]
         store = open_checkpoint(self, X, target.values, weight, *beside)
@@ -517,13 +518,14 @@ class SVMRFE(LastMachineLearner):
         self.classes_ = labels.classes
         return ClassTarget(labels, self.class_weight, self.multiclass)
 
-    def _lane(self, kernel: Kernel) -> Lane | None:
-        """The card that ``device`` asks for, if the kernel is one for it."""
+    def _lane(self, kernel: Kernel, n: int) -> Lane | None:
+        """The card that ``device`` asks for, if kernel and samples are for it."""
         lane = lane_of(self.device)
-        if lane is None or follows_on_card(kernel):
+        follows = follows_on_card(kernel)
+        if lane is not None and self.device == "auto":
+            return lane if follows and lane.fits(bytes_of_distances(n)) else None
+        if lane is None or follows:
             return lane
-        if self.device == "auto":
-            return None
         raise refused(
             "device",
             self.device,

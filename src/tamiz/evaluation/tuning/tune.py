@@ -41,6 +41,7 @@ from tamiz.runtime.workers import find_runner
 from tamiz.search.base import seeded
 from tamiz.search.judges import last_step
 from tamiz.search.splits import Split, dividing, make_splits, splitting
+from tamiz.svm.kernel_machine import KernelMachine
 from tamiz.validation import (
     as_vector,
     check_classes,
@@ -61,6 +62,7 @@ from tamiz.validation import (
     parameter_grids,
     real_number,
     refuse_text_rows,
+    refused,
     score_of_failures,
 )
 
@@ -166,12 +168,13 @@ def tune(
     device : {"cpu", "cuda", "auto"}, optional
         With "cuda", or "auto" where there is a card: all C and all splits of a kernel are solved at
         once on an NVIDIA card, in float64, where their matrices fit (40 bytes for each pair of
-        samples); other cells of machines with a parameter ``device`` one by one on the card.
+        samples); other cells of machines with a parameter ``device`` one by one on the card. By
+        default what the machine says itself.
     gap : float, default=1e-3
         With a card, the largest relative duality gap of a machine. The gaps are in the cells.
     n_jobs : int, optional
         Workers: threads for machines of this package, processes for others. The answer does not
-        depend on it.
+        depend on it. A card has one.
     checkpoint : path, optional
         A file to which scores are written as they are computed.
     resume : bool, default=False
@@ -230,8 +233,8 @@ def tune(
     target, estimator, classifier = _target_and_estimator(X, y, estimator, weight)
     table, numbers = (X, None) if texts else _tables(X, estimator, kernel)
     seed = int(check_random_state(random_state).randint(2**31))
-    lane = lane_of(device)
-    estimator = _placed(seeded(clone(estimator), seed), lane, device)
+    estimator, lane = _placed(seeded(clone(estimator), seed), device, kernel is not None)
+    n_jobs = n_jobs if lane is None else None  # there is one card
     metric = make_metric(estimator, scoring)
     cells = Grid(estimator, grid, table, n_iter if search == "random" else None, seed)
     cells.check_values(estimator)
@@ -268,12 +271,32 @@ def tune(
     return _conclude(found, plain, cells, wanted, interrupted, notes, watch)
 
 
-def _placed(estimator: Any, lane: Lane | None, device: str | None) -> Any:
-    """The estimator, its machine on the card unless it says itself where it is to be."""
+def _placed(estimator: Any, device: str | None, texts: bool) -> tuple[Any, Lane | None]:
+    """The estimator, its machine on the card unless it says itself where it is to be; the card."""
     machine = last_step(estimator)
-    if lane is not None and getattr(machine, "device", "") is None:
+    own = machine.get_params(deep=False) if hasattr(machine, "get_params") else {}
+    if device is None and isinstance(machine, KernelMachine):
+        device = machine.device
+    lane = lane_of(device)
+    if lane is None:
+        return estimator, None
+    reason = ""
+    if texts:
+        reason = "is not for strings, whose kernels are computed on the CPU; leave it out."
+    elif "device" not in own:
+        reason = (
+            f"is for machines with that parameter, and {type(machine).__name__} has none; leave it "
+            "out, or give it to the steps that have it."
+        )
+    elif own.get("solver") in ("smo", "chunking"):
+        reason = f"and solver={own['solver']!r} exclude each other: that solver works on the CPU."
+    if reason:
+        if device == "auto":
+            return estimator, None
+        raise refused("device", device, reason)
+    if own["device"] is None:
         machine.set_params(device=device)
-    return estimator
+    return estimator, lane
 
 
 def _routes(

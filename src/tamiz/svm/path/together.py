@@ -25,7 +25,7 @@ from tamiz.gpu.columns import (
 from tamiz.gpu.lane import Lane
 from tamiz.qp import QuadraticProblem, svr_problem
 from tamiz.qp.card import CardQ
-from tamiz.solvers import solve
+from tamiz.solvers import QPResult, Status, solve
 
 #: C of one group: at most so many, and so far apart.
 _GROUP, _SPREAD = 8, 8.0
@@ -206,11 +206,17 @@ def _decomposed(Q: CardQ, line: Line, C: float, b: np.ndarray, tol: float) -> np
     """The machine by decomposition, from ``b``."""
     if not line.tube:
         problem = QuadraticProblem(Q, line.p, lower=C * line.lower, upper=C * line.upper)
-        return solve(problem, start=b, tol=tol).a
+        return _uninterrupted(solve(problem, start=b, tol=tol)).a
     start = np.concatenate([np.maximum(b, 0.0), np.maximum(-b, 0.0)])
     regression = svr_problem(Q, -line.p, C * line.upper, line.tube)
-    up, down = solve(regression, start=start, tol=tol).a.reshape(2, -1)
+    up, down = _uninterrupted(solve(regression, start=start, tol=tol)).a.reshape(2, -1)
     return np.asarray(up - down)
+
+
+def _uninterrupted(result: QPResult) -> QPResult:
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt  # solvers keep it to themselves
+    return result
 
 
 def _take(lane: Lane, point: Certified, answers: ColumnAnswers, column: int) -> None:
