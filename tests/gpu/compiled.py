@@ -23,6 +23,8 @@ from tamiz.gpu.emulation import CardArray
 
 COMPILER = shutil.which("g++") if sys.platform == "linux" else None
 
+MOST_ARGUMENTS = 64
+
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++ on Linux")
 
 
@@ -51,14 +53,18 @@ class RawModule:
         command = [str(COMPILER), *flags, *self.options, str(source), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        return _started_by(getattr(ctypes.CDLL(str(library)), f"launch_{name}"))
+        functions = ctypes.CDLL(str(library))
+        sizes = (ctypes.c_int * MOST_ARGUMENTS)()
+        n_arguments = getattr(functions, f"sizes_{name}")(sizes)
+        return _started_by(getattr(functions, f"launch_{name}"), sizes[:n_arguments])
 
 
-def _started_by(launch: Any) -> Any:
+def _started_by(launch: Any, sizes: list[int]) -> Any:
     """A kernel as CuPy has it: called with the grid, the block and the arguments."""
 
     def start(grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         held = [_held(argument) for argument in arguments]
+        assert [_size(argument) for argument in arguments] == sizes, "no types of this kernel"
         pointers = (ctypes.c_void_p * len(held))(
             *(
                 ctypes.addressof(one) if isinstance(one, ctypes.c_void_p) else one.ctypes.data
@@ -67,9 +73,15 @@ def _started_by(launch: Any) -> Any:
         )
         (threads,) = block
         gx, gy = (*grid, 1)[:2]
+        assert 1 <= gx < 2**31 and 1 <= gy < 2**16 and threads <= 1024, "no grid of a card"
         launch(pointers, ctypes.c_int(gx), ctypes.c_int(gy), ctypes.c_int(threads))
 
     return start
+
+
+def _size(argument: Any) -> int:
+    """Bytes of an argument; of an array, of one entry of it, negative."""
+    return -argument.dtype.itemsize if isinstance(argument, CardArray) else argument.itemsize
 
 
 def _held(argument: Any) -> Any:

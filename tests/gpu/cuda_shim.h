@@ -4,6 +4,7 @@
 // there until all have come. Blocks run one after the other.
 #include <math.h>
 #include <stddef.h>
+#include <type_traits>
 #include <ucontext.h>
 #include <utility>
 
@@ -76,7 +77,22 @@ static void launch(void (*kernel)(A...), void **args, int gx, int gy, int thread
     launch(kernel, args, gx, gy, threads, std::index_sequence_for<A...>());
 }
 
+// Bytes of each argument; of an array, of one entry of it, negative.
+template <class A>
+static int size_of() {
+    if constexpr (std::is_pointer<A>::value) return -(int)sizeof(std::remove_pointer_t<A>);
+    else return (int)sizeof(A);
+}
+
+template <class... A>
+static int sizes(void (*)(A...), int *out) {
+    int n = 0;
+    ((out[n++] = size_of<A>()), ...);
+    return n;
+}
+
 #define EXPORT(name)                                                                               \
     extern "C" void launch_##name(void **args, int gx, int gy, int threads) {                      \
         launch(name, args, gx, gy, threads);                                                       \
-    }
+    }                                                                                              \
+    extern "C" int sizes_##name(int *out) { return sizes(name, out); }

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tamiz.filters import CMIM, JMI, MRMR, QPFS, MaxRel
-from tamiz.gpu import emulated
-from tamiz.information import encode, mutual_information_matrix, pack_table
+from tamiz.gpu import counts, emulated
+from tamiz.information import counting, encode, mutual_information_matrix, pack_table
 from tamiz.information.on_card import MOST_ON_CARD, CardCodes, to_card
+from tamiz.information.packing import target_codes
 from tamiz.validation import NotEnoughMemoryError
 from tests.gpu.compiled import compiled_lane, needs_compiler
 
@@ -72,6 +73,10 @@ def test_matrices_of_several_panels_are_those_of_the_cpu(lane):
     np.testing.assert_array_equal(ours, right)
 
 
+def test_constants_of_the_card_are_those_of_the_cpu():
+    assert counts.FAINT == counting.FAINT
+
+
 def test_columns_without_bits_and_large_tables_are_counted_on_the_cpu(lane):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, r, 500) for r in (3, 100, 64, 60, 2)])
@@ -124,6 +129,39 @@ def test_equal_columns_stay_ties(lane):
     X = np.column_stack([X, 2 - X, X])  # other names of the same levels, and copies
     right = MRMR(18, bins=None).fit(X, y).order_
     assert MRMR(18, bins=None, device="cuda").fit(X, y).order_.tolist() == right.tolist()
+
+
+class Stopped(CardCodes):
+    """Columns of which a row is asked for so many times before Ctrl-C comes."""
+
+    left = 5
+
+    def card_row(self, j):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return super().card_row(j)
+
+
+@pytest.mark.parametrize("scheme", ["difference", "quotient"])
+def test_steps_that_are_interrupted_leave_the_sums_as_they_were(scheme):
+    X, y = table(100, 12)
+    codes = encode(X, bins=None)
+    codes.target = target_codes(y, 100)
+    mrmr = MRMR(scheme=scheme)
+    with emulated() as lane:
+        found, right = mrmr._criterion(Stopped(codes, lane)), mrmr._criterion(codes)
+        added = [k for k, _ in found.several(np.ones(12, dtype=bool), 3)]
+        alive = np.isin(np.arange(12), added, invert=True)
+        with pytest.raises(KeyboardInterrupt):
+            found.several(alive, 3)
+        for k in added:
+            right.add(k)
+        np.testing.assert_array_equal(found.values(), right.values())
+        more = int(np.flatnonzero(alive)[0])
+        found.add(more)
+        right.add(more)
+        np.testing.assert_array_equal(found.values(), right.values())
 
 
 @pytest.mark.parametrize("memory", [None, 200_000])

@@ -11,9 +11,10 @@
 
 typedef unsigned long long word;
 
-#define WIDTH 128  // columns of a panel, threads of a block
-#define CHUNK 16   // words of the pivots in shared memory at a time
-#define FAINT 47   // of independent columns, rounding of the table leaves less than 2^-47 of it
+// Macros that counts.py defines. WIDTH: columns of a panel, threads of a block. FAINT: of
+// independent columns, rounding of the table leaves less than 2^-FAINT of it. RESULT: type of the
+// result.
+#define CHUNK 16  // words of the pivots in shared memory at a time
 
 // n_pivots, n_words, n_samples: sizes. ratio: symmetrical uncertainty in the place of information.
 // mirror: write each value twice, the matrix is symmetric. upper: leave out the panels that lie

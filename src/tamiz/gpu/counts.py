@@ -211,15 +211,16 @@ def measure(
     out = "float" if wanted.out.dtype == np.float32 else "double"
     r, c = pivots.n_levels, panels.n_levels
     cells = (r - 1) * (c - 1)
+    macros: dict[str, Any] = {"RESULT": out, "WIDTH": WIDTH, "FAINT": FAINT}
     few = pivots.complete and panels.complete and 0 < cells <= _FEW
     several = min(_PIVOTS, _HELD // cells) if few and len(pivots.rows) > 1 else 1
     if few:
         held = _TABLE if table.n_samples < _TABLE else 0
-        macros = {"PIVOT_LEVELS": r, "LEVELS": c, "PIVOTS": several, "ENTRIES": held}
-        function = kernel(lane, "counts.cu", "few_levels", RESULT=out, **macros)
+        macros |= {"PIVOT_LEVELS": r, "LEVELS": c, "PIVOTS": several, "ENTRIES": held}
+        function = kernel(lane, "counts.cu", "few_levels", **macros)
         more: tuple[Any, ...] = ()
     else:
-        function = kernel(lane, "counts.cu", "any_levels", RESULT=out)
+        function = kernel(lane, "counts.cu", "any_levels", **macros)
         kept, complete = int(panels.bits.shape[1]), pivots.complete and panels.complete
         more = tuple(np.int32(number) for number in (r, c, kept, complete))
     step = _MOST_BLOCKS * several

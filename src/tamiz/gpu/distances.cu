@@ -3,13 +3,12 @@
 //
 // Sums are those of float64, feature after feature, the same every time.
 
-#define SIDE 64    // samples of a block on either side
-#define ACROSS 16  // threads of a block on either side
+// Macros that distances.py defines. SIDE: samples of a block on either side. ACROSS: threads of a
+// block on either side. DIFFERENCE: 0 absolute, 1 squared, 2 one where they are not the same.
 #define EACH (SIDE / ACROSS)
-#define STEP 16  // features at a time; ACROSS threads read them
+#define STEP ACROSS  // features at a time, one for each of the threads that read them
 
 // out[i, l] += weight * sum over j of the difference of left[i, j] and right[l, j].
-// DIFFERENCE: 0 absolute, 1 squared, 2 one where they are not the same.
 extern "C" __global__ void sum_differences(const double *left, const double *right, double *out,
                                            int m, int n, int p, double weight) {
     __shared__ double a[STEP][SIDE + 1], b[STEP][SIDE + 1];

@@ -16,9 +16,9 @@ import numpy as np
 from tamiz.gpu.lane import Lane
 from tamiz.gpu.program import has_compiler, kernel
 
-#: Samples of a block on either side, and its threads.
+#: Samples of a block on either side, and its threads on either side.
 _SIDE = 64
-_THREADS = 256
+_ACROSS = 16
 
 #: Numbers of a block that the twin in NumPy takes at a time.
 _ENTRIES = 2**22
@@ -65,9 +65,11 @@ def add_differences(
     if not has_compiler(lane):
         _add_on_host(lane, left, right, kind, weight, out)
         return
-    function = kernel(lane, "distances.cu", "sum_differences", DIFFERENCE=int(kind))
+    macros = {"SIDE": _SIDE, "ACROSS": _ACROSS, "DIFFERENCE": int(kind)}
+    function = kernel(lane, "distances.cu", "sum_differences", **macros)
     sizes = (np.int32(m), np.int32(n), np.int32(p), np.float64(weight))
-    function((-(-n // _SIDE), -(-m // _SIDE)), (_THREADS,), (left, right, out, *sizes))
+    grid = -(-n // _SIDE), -(-m // _SIDE)
+    function(grid, (_ACROSS * _ACROSS,), (left, right, out, *sizes))
 
 
 def add_missing(lane: Lane, table: MissingTable, rows: Any, squared: bool, out: Any) -> None:

@@ -155,11 +155,11 @@ class CardCodes(Codes):
             pieces = self._planned()
             for a, left in enumerate(pieces):
                 held = self._held(left)
-                pivots = as_pivots(self.lane, held, self.n_samples)
                 for b, right in enumerate(pieces[a:], start=a):
                     panels = held if a == b else self._held(right)
                     wanted = Wanted(out, ratio, mirror=True, half=a == b)
-                    measure(self.lane, pivots, panels, self._on_card(), wanted)
+                    for pivots in self._all_pivots(held):
+                        measure(self.lane, pivots, panels, self._on_card(), wanted)
                     if progress is not None:
                         progress.update(f"parts {a + 1} and {b + 1} of {len(pieces)}")
             return out
@@ -226,6 +226,19 @@ class CardCodes(Codes):
             bits, margins = group.pivots(places[first : first + step])
             part = rows[first : first + step]
             yield to_pivots(self.lane, bits, margins, part, self.n_samples, self.table)
+
+    def _all_pivots(self, panels: Panels) -> Iterator[CardPivots]:
+        """All columns of a piece as pivots, as many panels at a time as there is room for.
+
+        With every level kept, and the copies while they are made, a panel of two levels takes
+        seven times its own memory.
+        """
+        n_panels, _, n_words, _ = panels.bits.shape
+        single = _COPIES * 8 * (panels.n_levels + 1) * n_words * WIDTH
+        step = max(1, self.lane.free_bytes() // single)
+        for first in range(0, n_panels, step):
+            part = Panels(*(array[first : first + step] for array in panels))
+            yield as_pivots(self.lane, part, self.n_samples)
 
     # --------------------------------------------------------------------------------- on the card
 
@@ -360,24 +373,33 @@ class SharedSums:
     def steps(self, n_steps: int, alive: np.ndarray) -> list[tuple[int, float]]:
         """Add columns one after the other: the greatest value of those that ``alive`` marks, then
         the greatest relevance, then the first. Returns places and values.
+
+        Ctrl-C leaves the sums as they were: none of the columns is added.
         """
-        lane = self.codes.lane
-        open_, found = lane.to_device(alive), []
-        for _ in range(n_steps):
-            k, value = self._best(open_)
+        open_, total, found = self.codes.lane.to_device(alive), self._total, []
+        for m in range(self.n_added, self.n_added + n_steps):
+            k, value = self._best(open_, total, m)
             open_[k] = False
-            row = self.codes.card_row(k)
-            total = self._total + (lane.xp.maximum(row, self._floor) if self._floor >= 0 else row)
+            total = self._with(k, total)
             found.append((k, value))
-            self._total, self.n_added = total, self.n_added + 1
+        self._total, self.n_added = total, self.n_added + n_steps
         return found
 
-    def _best(self, open_: Any) -> tuple[int, float]:
+    def add(self, k: int) -> None:
+        """Add column ``k``, whatever its value."""
+        self._total = self._with(k, self._total)
+        self.n_added += 1
+
+    def _with(self, k: int, total: Any) -> Any:
+        """The sums with column ``k`` added."""
+        row = self.codes.card_row(k)
+        return total + (self.codes.lane.xp.maximum(row, self._floor) if self._floor >= 0 else row)
+
+    def _best(self, open_: Any, total: Any, n_added: int) -> tuple[int, float]:
         xp, value = self.codes.lane.xp, self._relevance
-        if self.n_added:
-            m = float(self.n_added)
-            quotient = self._floor >= 0
-            value = value * m / self._total if quotient else value - self._total / m
+        if n_added:
+            m = float(n_added)
+            value = value * m / total if self._floor >= 0 else value - total / m
         value = xp.where(open_, value, -np.inf)
         best = value.max()
         relevance = xp.where(value == best, self._relevance, -np.inf)

@@ -282,6 +282,9 @@ class _SharedOnCard(_SharedInformation):
     def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
         return self.sums.steps(min(n_steps, self.sums.steps_at_once()), alive)
 
+    def add(self, k: int) -> None:
+        self.sums.add(k)
+
     def keep(self, which: np.ndarray) -> None:
         self._fetch()
         super().keep(which)
