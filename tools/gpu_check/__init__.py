@@ -6,7 +6,7 @@
     python -m tools.gpu_check --page             # docs/benchmarks-gpu.md is written as well
     python -m tools.gpu_check --emulated --quick # no card: small sizes, to try this program itself
 
-It runs in a copy of the source that is not installed, too: PYTHONPATH=src python -m tools.gpu_check.
+Where tamiz is not installed: PYTHONPATH=src python -m tools.gpu_check.
 Each row prints its certificate. The exit code is 1 if a result differs from the CPU's or a
 certificate is not what it should be; times alone fail nothing. Rows are shown on standard error as
 they are done, so that a run that is cut short loses only what was left. With --cpu a call can take

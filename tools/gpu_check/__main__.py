@@ -117,8 +117,8 @@ def page(lane: Lane, equalities: list[Equality], timings: list[Timing]) -> list[
             "",
             "## Times",
             "",
-            "Seconds on the clock: the least of three calls after the first; eliminations and the CPU "
-            "have one call.",
+            "Seconds on the clock: the least of three calls after the first; eliminations and the "
+            "CPU have one call.",
             "",
             "| row | workload | on | seconds | first call | certificate | bar |",
             "|---|---|---|---|---|---|---|",
