@@ -1,10 +1,10 @@
-"""Rows H1 to H6 of many cores: the same call with more and more threads.
+"""Rows M1 to M6, many cores: the same call with more and more threads.
 
     python -m benchmarks.cores --threads 1,2,4,8,16           all rows
-    python -m benchmarks.cores --rows H1,H2 --profile         where the time goes
+    python -m benchmarks.cores --rows M1,M2 --profile         where the time goes
     python -m benchmarks.cores --plot benchmarks/cores.json --figure docs/figures/cores.png
 
-Each number of threads has a process of its own for each group of rows (H1 and H2 share a machine),
+Each number of threads has a process of its own for each group of rows (M1 and M2 share a machine),
 with ``OMP_NUM_THREADS`` and the limits of the BLAS libraries set. A smaller call of the same kind
 compiles first. The time is the median of three runs, fewer where they take very long. The table is
 in Markdown; ``--out`` says where the JSON goes.
@@ -41,14 +41,14 @@ HERE = Path(__file__).parent
 
 #: Workload, gain to reach, with how many threads.
 ROWS: dict[str, tuple[str, float, int]] = {
-    "H1": ("SVC radial, fit, n=20,000 p=50 C=10", 5.0, 8),
-    "H2": ("the same machine, predict 20,000 rows", 8.0, 16),
-    "H3": ("SVC radial, fit, n=50,000 p=50 C=1", 4.0, 8),
-    "H4": ("radial SVM-RFE, 2,000 x 100", 4.0, 8),
-    "H5": ("mutual information of all pairs, 198 x 16,063", 10.0, 16),
-    "H6": ("ReliefF, 2,600 x 500", 8.0, 16),
+    "M1": ("SVC radial, fit, n=20,000 p=50 C=10", 5.0, 8),
+    "M2": ("the same machine, predict 20,000 rows", 8.0, 16),
+    "M3": ("SVC radial, fit, n=50,000 p=50 C=1", 4.0, 8),
+    "M4": ("radial SVM-RFE, 2,000 x 100", 4.0, 8),
+    "M5": ("mutual information of all pairs, 198 x 16,063", 10.0, 16),
+    "M6": ("ReliefF, 2,600 x 500", 8.0, 16),
 }
-GROUPS = (("H1", "H2"), ("H3",), ("H4",), ("H5",), ("H6",))
+GROUPS = (("M1", "M2"), ("M3",), ("M4",), ("M5",), ("M6",))
 LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ENOUGH_S = 20.0  # no further run of a row that has taken this long
 SAMPLE_S = 0.002
@@ -85,7 +85,7 @@ def elimination() -> dict[str, Callable[[], float]]:
     X, y = make_classification(2000, 100, n_informative=10, random_state=0)
     SVMRFE(1, kernel="rbf", gamma=0.01).fit(X[:, :4], y)
     call = lambda: SVMRFE(1, kernel="rbf", gamma=0.01).fit(X, y)  # noqa: E731
-    return {"H4": lambda: float(np.dot(call().order_, np.arange(100)))}
+    return {"M4": lambda: float(np.dot(call().order_, np.arange(100)))}
 
 
 def all_pairs() -> dict[str, Callable[[], float]]:
@@ -95,7 +95,7 @@ def all_pairs() -> dict[str, Callable[[], float]]:
     X = table(P)
     mutual_information_matrix(X[:, :300], bins=None, dtype=np.float32)
     return {
-        "H5": lambda: float(
+        "M5": lambda: float(
             mutual_information_matrix(X, bins=None, dtype=np.float32)[:200].sum(dtype=np.float64)
         )
     }
@@ -110,16 +110,16 @@ def relief() -> dict[str, Callable[[], float]]:
     X = np.round(480 + 20 * X)  # integers, as in madelon
     call = lambda: ReliefF(n_neighbors=10, ties="index").fit(X, y).scores_  # noqa: E731
     call()
-    return {"H6": lambda: float(np.abs(call()).sum())}
+    return {"M6": lambda: float(np.abs(call()).sum())}
 
 
 def workloads(rows: tuple[str, ...]) -> dict[str, Callable[[], float]]:
     """The calls of one group, compiled and with their data."""
-    if rows[0] == "H1":
+    if rows[0] == "M1":
         return machines(rows, 20_000, 10.0)
-    if rows[0] == "H3":
+    if rows[0] == "M3":
         return machines(rows, 50_000, 1.0)
-    return {"H4": elimination, "H5": all_pairs, "H6": relief}[rows[0]]()
+    return {"M4": elimination, "M5": all_pairs, "M6": relief}[rows[0]]()
 
 
 # ------------------------------------------------------------------------------- one process
@@ -131,7 +131,7 @@ def child(rows: tuple[str, ...], repeats: int, profile: bool) -> int:
         seconds: list[float] = []
         cpu: list[float] = []
         value = 0.0
-        short = 10 if name == "H6" else 1  # calls in a run
+        short = 10 if name == "M6" else 1  # calls in a run
         while len(seconds) < repeats and (not seconds or sum(seconds) < ENOUGH_S):
             before = time.process_time()
             start = time.perf_counter()
@@ -232,8 +232,8 @@ def measure(rows: list[str], threads: list[int], repeats: int, profile: bool) ->
         chosen = [name for name in group if name in rows]
         if not chosen:
             continue
-        if chosen == ["H2"]:
-            chosen = ["H1", "H2"]  # the machine has to be fitted first
+        if chosen == ["M2"]:
+            chosen = ["M1", "M2"]  # the machine has to be fitted first
         for number in threads:
             print(f"… {' '.join(chosen)} with {number}", file=sys.stderr, flush=True)
             command = [sys.executable, "-m", "benchmarks.cores", "--child", ",".join(chosen)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from tamiz.evaluation import compare
 from tamiz.evaluation.methods import METHODS, find_method, method_of
 from tamiz.filters import PearsonScore
 
+PAGE = Path(__file__).parents[2] / "docs" / "comparing.md"
 QUICK = {  # parameters that make a test short, and change nothing of what is tested
     "exhaustive": {"cv": 2},
     "annealing": {"cv": 2, "m": 2, "v": 0.5},
@@ -101,6 +104,17 @@ def test_names_are_found_however_they_are_written():
     )
     with pytest.raises(ValueError, match="Did you mean 'relief'"):
         find_method("releif")
+
+
+def test_the_page_names_every_method_for_numbers(tables):
+    (said,) = re.findall(r"those that take numbers: (.*?) Machines made by", PAGE.read_text(
+        encoding="utf-8"), re.DOTALL)  # fmt: skip
+    default, asked_for = (re.findall(r'"([\w-]+)"', part) for part in said.split("if asked for"))
+    takes = [m.name for m in METHODS.values() if m.regression and m.family != "baseline"]
+    assert sorted(default + asked_for) == sorted(takes)
+    X, y = tables["regression"]
+    run = set(compare(X, y, sizes=[1], cv=2, random_state=0).methods)
+    assert {name for name in run if METHODS[name].family != "baseline"} == set(default)
 
 
 def test_methods_know_their_objects_and_are_plain_values():

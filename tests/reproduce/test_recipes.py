@@ -244,15 +244,38 @@ def test_p3b_ties_are_decided_by_weight():
     assert order[0] == 0 and order[-1] == np.argmin(w**2)
 
 
-def test_p3b_is_biased_where_it_agrees():
+def test_p3b_is_biased_with_every_machine_that_tests():
     crma = RECIPES["P3b"].parts[1]
     rfe = {"RFE": crma.methods()["RFE"]}
     found = reproduce(only("P3b", replace(crma, methods=lambda: rfe)), repeats=4)
     assert all(line.n == 4 for line in found.rows)
-    groups = dict.fromkeys(line.group for line in found.rows)
-    assert len(groups) == 3 and not any("stop" in group for group in groups)
-    biased, honest, _ = (rows_of(found, group)["RFE"].mean for group in groups)
-    assert biased > 95 > 90 > honest
+    groups = list(dict.fromkeys(line.group for line in found.rows))
+    assert not any("stop" in group for group in groups)
+    testers = ("without slack", "with a linear machine, C = 0.2", "with a radial machine, C = 10")
+    for k, tested in enumerate(testers):
+        three = groups[3 * k : 3 * k + 3]
+        assert all(group.endswith(f", tested {tested}") for group in three)
+        biased, honest, bias = (rows_of(found, group)["RFE"].mean for group in three)
+        assert biased > honest + 5.0 and bias == pytest.approx(biased - honest)
+        assert k or biased > 95 > 90 > honest
+    assert len(groups) == 3 * len(testers)
+
+
+def test_p3_the_most_particular_reason_is_given():
+    honestly = "ranked inside the training part"
+    why = {
+        "RFE": "always",
+        "RFE, b": "by b",
+        f"RFE, {honestly}": "so",
+        f"RFE, b, {honestly}": "both",
+    }
+    part = p3.Rankings(
+        "WBC", (), lambda: {"RFE": None}, judges=lambda: {"a": None, "b": None}, why=why
+    )
+    found = [{"n": 12, "RFE": {"a": [k, k], "b": [k, k]}} for k in (1.0, 2.0)]
+    lines = [line for line in part.rows(found, True) if line.published is not None]
+    assert [line.remark for line in lines] == ["always", "so", "by b", "both"]
+    assert [line.group.endswith("tested b") for line in lines] == [False, False, True, True]
 
 
 def test_p3_a_balanced_sample_has_as_many_of_each_class():

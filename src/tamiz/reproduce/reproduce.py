@@ -45,7 +45,7 @@ RECIPES: dict[str, Recipe] = {
     )
 }
 
-_RECORDS = 2  # what a record of the journal looks like
+_RECORDS = 3  # what a record of the journal looks like
 
 
 @dataclass(repr=False)
