@@ -64,7 +64,10 @@ def test_a_machine_whose_matrix_does_not_fit_computes_its_rows():
 
 def test_several_classes_are_a_row(capsys):
     assert main([*EMULATED, "--no-equality", "--only", "J7"]) == 0
-    assert "10 classes" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed.count("10 classes") == 2
+    batch = next(line for line in printed.splitlines() if "as one batch" in line)
+    assert "by decomposition" in batch and "fails" not in batch
 
 
 # ------------------------------------------------------------------------------- what goes wrong
