@@ -208,9 +208,17 @@ def test_equalities_hold():
 
 def test_calls_of_the_library_are_those_of_numpy():
     with emulated() as lane:
-        found = list(done(functions.jobs(lane, large=False), Clock()))
+        found = list(done(functions.jobs(lane), Clock()))
     assert not [one for one in found if not one.holds]
     assert len({one.name for one in found}) == len(found) == len(functions.CALLS)
+
+
+def test_a_large_matrix_is_read_and_written_where_it_should_be():
+    with emulated() as lane:
+        jobs = [job for job in functions.jobs(lane, 50) if "2³¹" in job.what]
+        found = list(done(jobs, Clock()))
+    assert len(found) == 5 and all(one.holds for one in found)
+    assert functions.SIDE**2 > 2**31
 
 
 def test_another_type_or_order_of_the_library_is_seen():
@@ -220,6 +228,6 @@ def test_another_type_or_order_of_the_library_is_seen():
             to_device=lane.to_device,
             to_host=lambda a: np.flip(lane.to_host(a)).astype(np.complex128),
         )
-        found = list(done(functions.jobs(other, large=False), Clock()))
+        found = list(done(functions.jobs(other), Clock()))
     assert not any(one.holds for one in found)
     assert "float64 (40,) expected, not complex128 (40,)" in found[0].name

@@ -113,7 +113,7 @@ def write_page(files: list[Path], to: Path) -> int:
 
 def _equalities(lane: Lane, complete: bool) -> list[Job]:
     return [
-        *functions.jobs(lane, large=complete),
+        *functions.jobs(lane, functions.SIDE if complete else 0),
         *machines.equalities(3000 if complete else 300),
         *counts.equalities(small=not complete),
     ]

@@ -56,14 +56,14 @@ def shifted_inverse(xp: Any, K: Any, shift: float, least: int = _LEAST) -> Any:
     [[ 2. -1.]
      [-1.  2.]]
     """
-    inverse = _shifted(xp, K, shift)
+    inverse = _shifted(K, shift)
     try:
         _factor(xp, inverse, least)
         _square(inverse, least)
         sound = _inverts(xp, inverse, K, shift)
     except np.linalg.LinAlgError:  # CuPy's as well
         sound = False
-    return inverse if sound else xp.linalg.inv(_shifted(xp, K, shift))
+    return inverse if sound else xp.linalg.inv(_shifted(K, shift))
 
 
 def _inverts(xp: Any, inverse: Any, K: Any, shift: float) -> bool:
@@ -75,9 +75,9 @@ def _inverts(xp: Any, inverse: Any, K: Any, shift: float) -> bool:
     return bool(xp.abs(K @ solved + shift * solved - ones).max() <= _LARGEST_RESIDUAL)
 
 
-def _shifted(xp: Any, K: Any, shift: float) -> Any:
-    matrix, every = K.copy(), xp.arange(len(K))
-    matrix[every, every] += shift
+def _shifted(K: Any, shift: float) -> Any:
+    matrix = K.copy()
+    matrix.reshape(-1)[:: len(K) + 1] += shift  # CuPy numbers places by arrays with 32 bits
     return matrix
 
 
