@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf, nan
 from typing import Any, NamedTuple
 
@@ -99,9 +100,9 @@ def equalities(n: int = 3000) -> Iterator[Job]:
         "SVDD": SVDD(nu=0.1, tol=1e-4),
     }
     for name, machine in machines.items():
-        yield Job(SAME, name, lambda a=name, m=machine: _machine(a, m, n), "")  # type: ignore[misc]
-    yield Job(SAME, "tune", lambda: _grids(n // 5), "")
-    yield Job(SAME, "SVMRFE", lambda: _eliminations(n // 6), "")
+        yield Job(SAME, name, partial(_machine, name, machine, n), "")
+    yield Job(SAME, "tune", partial(_grids, n // 5), "")
+    yield Job(SAME, "SVMRFE", partial(_eliminations, n // 6), "")
 
 
 def _machine(name: str, machine: Any, n: int) -> Iterator[Equality]:
@@ -196,8 +197,9 @@ def _time_grid(lane: Lane, row: str, wanted: Wanted) -> tuple[list[Job], list[Jo
 
     beside = []
     if wanted.peer:
-        peer = lambda: iter([_torchkm(lane, row, what, *classes(n, p), penalties)])  # noqa: E731
-        beside.append(Job(row, what, peer, "TorchKM"))
+        beside.append(
+            Job(row, what, partial(_torchkm, lane, row, what, n, p, penalties), "TorchKM")
+        )
     beside += _cpu(row, what, n, wanted, lambda size: run(None, size), on_cpu)
     return [Job(row, what, on_card, lane.card)], beside
 
@@ -242,8 +244,7 @@ def _time_fit(lane: Lane, row: str, wanted: Wanted) -> tuple[list[Job], list[Job
     jobs = [Job(row, what, on_card, lane.card)]
     if fit.classes > 2:
         together = f"{what}, all pairs as one batch"
-        batch = lambda: _batch(lane, row, together, n, fit)  # noqa: E731
-        jobs.append(Job(row, together, batch, lane.card))
+        jobs.append(Job(row, together, partial(_batch, lane, row, together, n, fit), lane.card))
     return jobs, _cpu(row, what, n, wanted, lambda size: run(None, size), on_cpu)
 
 
@@ -336,15 +337,16 @@ def _timed(lane: Lane, work: Callable[[], Any], repeats: int = 3) -> tuple[Any, 
 
 
 def _torchkm(
-    lane: Lane, row: str, what: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray
-) -> Timing:
+    lane: Lane, row: str, what: str, n: int, p: int, penalties: np.ndarray
+) -> Iterator[Timing]:
     """TorchKM on the same card, with its own tolerance; it reports no certificate."""
     try:
         import torch
         from torchkm.cvksvm import cvksvm
     except ImportError as error:
-        return Timing(row, what, "TorchKM", np.nan, np.nan, f"not run: {error}", "")
-    n, p = X.shape
+        yield Timing(row, what, "TorchKM", nan, nan, f"not run: {error}", "")
+        return
+    X, y = classes(n, p)
     folds = torch.as_tensor(np.arange(n) % 10 + 1)
     labels = torch.as_tensor(2.0 * y - 1.0)
     strengths = torch.as_tensor(np.sort(1.0 / (2.0 * n * penalties))[::-1].copy())
@@ -371,6 +373,10 @@ def _torchkm(
 
     try:
         _, seconds, first = _timed(lane, run)
-    except Exception as error:
-        return Timing(row, what, "TorchKM", np.nan, np.nan, f"failed: {error}", "")
-    return Timing(row, what, "TorchKM", seconds, first, "none", "")
+    except Exception as error:  # that of another package is no fault of ours
+        note = f"failed: {type(error).__name__}: {error}"[:200]
+        yield Timing(row, what, "TorchKM", nan, nan, note, "")
+        return
+    finally:
+        torch.cuda.empty_cache()
+    yield Timing(row, what, "TorchKM", seconds, first, "none", "")

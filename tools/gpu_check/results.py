@@ -36,7 +36,8 @@ class Report(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether nothing failed."""
-        return all(one.holds for one in (*self.equalities, *self.timings))
+        results: list[Result] = [*self.equalities, *self.timings]
+        return all(one.holds for one in results)
 
 
 class NoResultsError(ValueError):

@@ -42,7 +42,8 @@ class Clock:
         finished. A compiled loop is interrupted when it returns.
         """
         seconds = self.left()
-        if seconds == inf or not hasattr(signal, "setitimer"):
+        timers = hasattr(signal, "SIGALRM") and hasattr(signal, "setitimer")
+        if seconds == inf or not timers:
             yield seconds
             return
 
