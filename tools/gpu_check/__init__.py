@@ -1,7 +1,7 @@
 """Equality and times on a card: what the tests do with NumPy in its place, and the rows J.
 
     python -m tools.gpu_check                      # equality, then all rows; tables are printed
-    python -m tools.gpu_check --only J1 J3         # some rows
+    python -m tools.gpu_check --only J1 J3         # some rows; no names: equality alone
     python -m tools.gpu_check --peer --cpu 120     # TorchKM beside, and the CPU where that is
                                                    # estimated to take at most so many seconds
     python -m tools.gpu_check --seconds 500 --row-seconds 120 --results one.json

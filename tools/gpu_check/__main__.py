@@ -33,7 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
         description=gpu_check.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     rows = [row for row in ORDER if row in (*machines.ROWS, *counts.ROWS)]
-    parser.add_argument("--only", nargs="*", choices=rows, help="rows; all by default")
+    parser.add_argument(
+        "--only", nargs="*", choices=rows, help="rows; all by default, none without names"
+    )
     parser.add_argument("--no-equality", action="store_true", help="times only")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument(
