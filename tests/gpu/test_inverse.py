@@ -62,3 +62,23 @@ def test_a_large_matrix_is_halved_and_a_failure_that_is_not_said_is_seen():
     assert seen == [550, 550] * 2
     for one in found:
         assert np.abs(one @ (matrix + np.eye(1100)) - np.eye(1100)).max() <= 1e-9
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_half_a_factor_is_not_taken_for_one(n):
+    """The library of a card says nothing where a matrix is not positive definite."""
+    root = np.random.default_rng(0).normal(size=(n, n))
+    matrix = root + root.T
+    with emulated() as lane:
+        xp = SimpleNamespace(**vars(lane.xp))
+
+        def cholesky(a):
+            try:
+                return lane.xp.linalg.cholesky(a)
+            except np.linalg.LinAlgError:
+                return lane.xp.tril(a)
+
+        xp.linalg = SimpleNamespace(**vars(lane.xp.linalg))
+        xp.linalg.cholesky = cholesky
+        found = lane.to_host(shifted_inverse(xp, lane.to_device(matrix), 0.5, least=10))
+    assert np.abs(found @ (matrix + 0.5 * np.eye(n)) - np.eye(n)).max() <= 1e-10

@@ -1,6 +1,7 @@
 """The lane: what it refuses and says, and that the emulated card is as strict as a real one."""
 
 import pickle
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -101,6 +102,41 @@ def test_a_card_that_works_is_named_and_its_memory_counted():
     assert (lane.name, lane.card, lane.free_bytes()) == ("cuda", "NVIDIA Pretend", 950 + 100)
 
 
+class CUBLASError(RuntimeError):
+    """In the place of that of CuPy's libraries."""
+
+    def __init__(self, status):
+        super().__init__("CUBLAS_STATUS")
+        self.status = status
+
+
+def test_memory_that_a_library_lacks_is_a_sentence_and_its_other_errors_are_not():
+    lane = open_card(loader(fake_cupy()))
+    with pytest.raises(NotEnoughMemoryError, match=r"^Products"), lane.guarded("products"):
+        raise CUBLASError(3)
+    with pytest.raises(CUBLASError), lane.guarded("products"):
+        raise CUBLASError(13)
+    with pytest.raises(RuntimeError, match="no status"), lane.guarded("products"):
+        raise RuntimeError("no status")
+
+
+def test_what_failed_gives_its_arrays_back_before_the_sentence_is_read():
+    held = []
+
+    def work(lane):
+        array = lane.to_device(np.zeros(3))
+        held.append(weakref.ref(array._a))
+        raise MemoryError
+
+    with emulated() as lane:
+        try:
+            with lane.guarded("the work"):
+                work(lane)
+        except NotEnoughMemoryError:
+            assert held[0]() is None
+    assert len(held) == 1
+
+
 def test_errors_of_the_card_about_memory_become_sentences():
     lane = open_card(loader(fake_cupy()))
     sentence = pytest.raises(NotEnoughMemoryError, match=r"^Kernel values: the memory of the card")
@@ -140,6 +176,17 @@ def _card():
         return isinstance(open_card(), Lane)
     except NoCardError:
         return False
+
+
+def test_places_are_written_by_one_array_at_most():
+    """CuPy numbers the places of several arrays with 32 bits, too few for a large matrix."""
+    with emulated() as lane:
+        matrix, places = lane.to_device(np.zeros((3, 3))), lane.to_device([0, 2])
+        with pytest.raises(TypeError, match="32 bits"):
+            matrix[places, places] = 1.0
+        matrix[places, 1] = 1.0
+        assert lane.to_host(matrix[places[:, None], places]).tolist() == [[0, 0], [0, 0]]
+        assert lane.to_host(matrix)[:, 1].tolist() == [1, 0, 1]
 
 
 def test_arrays_of_the_card_do_not_mix_with_numpy():

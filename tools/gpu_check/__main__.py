@@ -3,46 +3,67 @@
 from __future__ import annotations
 
 import argparse
-import datetime
-import os
-import platform
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
-from math import nan
+from math import inf
 from pathlib import Path
-from typing import Any
 
-import tamiz
 import tools.gpu_check as gpu_check
 from tamiz.gpu import Lane, NoCardError, emulated, lane_of
-from tools.gpu_check import Equality, Timing, machines
+from tools.gpu_check import Job, Result, counts, functions, machines
+from tools.gpu_check.results import (
+    ORDER,
+    NoResultsError,
+    Report,
+    cells,
+    merged,
+    page,
+    read,
+    report_of,
+    write,
+)
+from tools.gpu_check.run import Clock, done
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks-gpu.md"
-#: The part of the counting filters and Relief, a program of its own as well.
-_COUNTS = "tools.gpu_check.counts"
-_PACKAGES = ("cupy-cuda13x", "cupy-cuda12x", "numpy", "scipy", "numba", "torchkm", "torch")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run, print the tables, write the page if asked to; the exit code."""
+    """Run and print the tables, or write the page from files of results; the exit code."""
     parser = argparse.ArgumentParser(
         description=gpu_check.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    every = [*machines.ROWS, *(["counts"] if find_spec(_COUNTS) else [])]
-    parser.add_argument("--only", nargs="*", choices=every, help="rows; all by default")
+    rows = [row for row in ORDER if row in (*machines.ROWS, *counts.ROWS)]
+    parser.add_argument(
+        "--only", nargs="*", choices=rows, help="rows; all by default, none without names"
+    )
     parser.add_argument("--no-equality", action="store_true", help="times only")
     parser.add_argument("--quick", action="store_true", help="small sizes")
-    parser.add_argument("--cpu", action="store_true", help="the CPU beside")
+    parser.add_argument(
+        "--cpu",
+        type=float,
+        nargs="?",
+        const=60.0,
+        default=0.0,
+        metavar="SECONDS",
+        help="the CPU beside, where an estimate says that it takes at most so long (60)",
+    )
     parser.add_argument("--peer", action="store_true", help="TorchKM beside, if it is installed")
     parser.add_argument("--emulated", action="store_true", help="NumPy in the place of the card")
-    parser.add_argument("--page", action="store_true", help=f"write docs/{PAGE.name}")
+    parser.add_argument("--seconds", type=float, default=inf, help="limit on the whole call")
+    parser.add_argument("--row-seconds", type=float, default=inf, help="limit on each row")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write all results to it")
+    parser.add_argument("--cells", action="store_true", help="print the gaps of every cell")
+    parser.add_argument(
+        "--page",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help=f"write docs/{PAGE.name} from such files, and do nothing else",
+    )
     given = parser.parse_args(arguments)
-    if given.page and (given.emulated or given.quick):
-        parser.error("--page is for a card and for full sizes.")
+    if given.page:
+        return write_page(given.page, PAGE)
+    clock = Clock(given.seconds, given.row_seconds)
     with emulated() if given.emulated else nullcontext():
         try:
             lane = lane_of("cuda")
@@ -50,96 +71,68 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"gpu_check: {error}", file=sys.stderr)
             return 2
         assert lane is not None
-        equalities = [] if given.no_equality else list(_said(machines.equalities()))
-        rows = every if given.only is None else given.only
-        options = given.quick, given.cpu, given.peer
-        timings = list(_said(machines.timings(lane, rows, *options)))
-        if "counts" in rows:
-            timings += _said(counts(lane, import_module(_COUNTS).rows(small=given.quick)))
-    lines = page(lane, equalities, timings)
-    print("\n".join(lines))
-    if given.page:
-        PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return int(not all(one.holds for one in (*equalities, *timings)))
+        complete = not (given.emulated or given.quick)
+        wanted = machines.Wanted(given.quick, given.peer, given.cpu)
+        jobs = [] if given.no_equality else _equalities(lane, complete)
+        jobs += _times(lane, rows if given.only is None else given.only, wanted)
+        found: list[Result] = []
+
+        def keep() -> None:
+            lane.release()
+            if given.results is not None:
+                write(report_of(found, lane.card, complete), given.results)
+
+        for result in done(jobs, clock, keep):
+            found.append(result)
+        keep()
+    report = report_of(found, lane.card, complete)
+    print("\n".join(page(merged([report]))))
+    if given.cells:
+        print("\n".join(line for one in report.timings for line in ("", *cells(one)) if one.gaps))
+    return int(not report.holds)
 
 
-def counts(lane: Lane, rows: Iterable[tuple[str, float, float | None, bool]]) -> Iterator[Timing]:
-    """Rows of the counting filters and Relief, whose certificate is that no bit differs."""
-    for name, seconds, cpu, same in rows:
-        row, _, what = name.partition(" ")
-        note = "the bits of the CPU" if same else "differs from the CPU"
-        yield Timing(row, what, lane.card, seconds, nan, note, "", same)
-        if cpu is not None:
-            yield Timing(row, what, "CPU", cpu, nan, "", "")
+def write_page(files: list[Path], to: Path) -> int:
+    """Write the page from files of results; the exit code."""
+    try:
+        reports = [read(file) for file in files]
+    except NoResultsError as error:
+        print(f"gpu_check: {error}", file=sys.stderr)
+        return 2
+    small = [f"{file}" for file, one in zip(files, reports, strict=True) if not one.complete]
+    if small:
+        print(
+            f"gpu_check: {', '.join(small)}: made with --emulated or --quick, and the page is for "
+            "a card and for full sizes; leave such files out.",
+            file=sys.stderr,
+        )
+        return 2
+    report: Report = merged(reports)
+    to.write_text("\n".join(page(report)) + "\n", encoding="utf-8")
+    print(f"{to} is written.")
+    return int(not report.holds)
 
 
-def _said(rows: Iterable[Any]) -> Iterable[Any]:
-    """Show every row on standard error as soon as it is there: what ends later keeps it."""
-    for row in rows:
-        mark = "ok" if row.holds else "NOT EQUAL" if isinstance(row, Equality) else "NOT CERTIFIED"
-        if isinstance(row, Equality):
-            said = f"{row.name}: {row.found:.1e} apart, limit {row.limit:.0e}"
-        else:
-            said = f"{row.row} {row.workload}, {row.where}: {row.seconds:.4g} s {row.certificate}"
-        print(f"{mark}: {said}", file=sys.stderr, flush=True)
-        yield row
-
-
-def page(lane: Lane, equalities: list[Equality], timings: list[Timing]) -> list[str]:
-    """The page, line by line."""
-    today = datetime.datetime.now(datetime.UTC).date()
-    lines = [
-        "# Benchmarks on a GPU",
-        "",
-        "Written by `python -m tools.gpu_check --page` ([what it does](gpu.md)).",
-        "",
-        f"{today}; {lane.card}; {os.cpu_count()} cores, {platform.machine()}, "
-        f"Python {platform.python_version()}; {', '.join(_versions())}.",
+def _equalities(lane: Lane, complete: bool) -> list[Job]:
+    return [
+        *functions.jobs(lane, functions.SIDE if complete else 0),
+        *machines.equalities(3000 if complete else 300),
+        *counts.equalities(small=not complete),
     ]
-    if equalities:
-        worst = [one for one in equalities if not one.holds]
-        lines += [
-            "",
-            "## The same results",
-            "",
-            f"{len(equalities) - len(worst)} of {len(equalities)} comparisons with the CPU hold.",
-            "",
-            "| comparison | apart | limit |",
-            "|---|---|---|",
-            *(
-                f"| {one.name} | {one.found:.1e}{'' if one.holds else ' **too far**'} "
-                f"| {one.limit:.0e} |"
-                for one in equalities
-            ),
-        ]
-    if timings:
-        lines += [
-            "",
-            "## Times",
-            "",
-            "Seconds on the clock: the least of three calls after the first; eliminations and the "
-            "CPU have one call.",
-            "",
-            "| row | workload | on | seconds | first call | certificate | bar |",
-            "|---|---|---|---|---|---|---|",
-            *(
-                f"| {one.row} | {one.workload} | {one.where} | {one.seconds:.3g} "
-                f"| {one.first:.3g} | {one.certificate}{'' if one.holds else ' **fails**'} "
-                f"| {one.bar} |"
-                for one in timings
-            ),
-        ]
-    return lines
 
 
-def _versions() -> list[str]:
-    found = [f"tamiz {tamiz.__version__}"]  # which need not be installed
-    for name in _PACKAGES:
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
+def _times(lane: Lane, rows: list[str], wanted: machines.Wanted) -> list[Job]:
+    """The card for all rows, then what is beside it."""
+    first: list[Job] = []
+    beside: list[Job] = []
+    for row in (row for row in ORDER if row in rows):
+        if row in counts.ROWS:
+            first += counts.times(lane, row, wanted.quick)
             continue
-    return found
+        on_card, others = machines.times(lane, row, wanted)
+        first += on_card
+        beside += others
+    return first + beside
 
 
 if __name__ == "__main__":

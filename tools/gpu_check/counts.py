@@ -1,7 +1,5 @@
 """Counting filters and Relief on a card: rows J4 and J5, and whether the CPU gives the same.
 
-    python -m tools.gpu_check.counts [--small] [--columns 4000000] [--rows 16000]
-
 Each row is a name, whose first word is the row of the benchmarks or "same", the seconds on the
 card, those of the CPU of the same machine (None where it was not asked) and whether both gave the
 same, to the last bit. Times are the best of three after a first call, which compiles the kernels;
@@ -11,9 +9,9 @@ whole call, with coding and the way back.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -27,23 +25,57 @@ from tamiz.information.on_card import CardCodes
 from tamiz.information.packing import Group, Wide
 from tamiz.runtime.threads import run_tiles
 from tamiz.validation import free_bytes
+from tools.gpu_check import Equality, Job, Timing
+from tools.gpu_check.results import SAME
 
 Row = tuple[str, float, float | None, bool]
+
+#: What to reach on one H200, by row and what is done last.
+BARS = {("J4", "on the card"): "≤ 10 ms", ("J5", "200 selected"): "≤ 20 s"}
 
 #: Columns that are drawn at a time, and steps of the search that the CPU is asked for.
 BLOCK, CPU_STEPS = 8_192, 3
 
 
-def rows(small: bool = False, columns: int = 4_000_000, n: int = 16_000) -> Iterator[Row]:
-    """All rows; ``small`` is for tests and for machines without a card."""
-    lane = lane_of("cuda")
-    assert lane is not None
-    yield from pairs_of(lane, 300 if small else 16_063)
-    yield from selectors(60 if small else 2_000, 10 if small else 50)
-    yield from relief(100 if small else 5_000)
-    if small:
-        columns, n = 1_000, 200
-    yield from ranking(lane, columns, n, 5 if small else 200)
+#: Rows of the benchmarks.
+ROWS = ("J5", "J4")
+#: Columns and samples of J5.
+COLUMNS, SAMPLES = 4_000_000, 16_000
+
+
+def times(lane: Lane, row: str, small: bool) -> list[Job]:
+    """A row of the benchmarks; ``small`` is for tests and for machines without a card."""
+    p, n, k = (1_000, 200, 5) if small else (COLUMNS, SAMPLES, 200)
+    if row == "J5":
+        what = f"{p:,} columns, {n:,} rows"
+        return [Job(row, what, lambda: _timings(lane, ranking(lane, p, n, k)), lane.card)]
+    p = 300 if small else 16_063
+    return [Job("J4", f"198 x {p:,}", lambda: _timings(lane, pairs_of(lane, p)), lane.card)]
+
+
+def equalities(small: bool) -> list[Job]:
+    """The filters whose results are the same to the last bit."""
+    p, k, n = (60, 10, 100) if small else (2_000, 50, 5_000)
+    return [
+        Job(SAME, "counting filters", lambda: _equalities(selectors(p, k)), ""),
+        Job(SAME, "ReliefF", lambda: _equalities(relief(n)), ""),
+    ]
+
+
+def _equalities(found: Iterable[Row]) -> Iterator[Equality]:
+    for name, _, _, same in found:
+        yield Equality(name.partition(" ")[2], 0.0 if same else 1.0, 0.0)
+
+
+def _timings(lane: Lane, found: Iterable[Row]) -> Iterator[Timing]:
+    """Rows whose certificate is that no bit differs."""
+    for name, seconds, cpu, same in found:
+        row, _, what = name.partition(" ")
+        note = "the bits of the CPU" if same else "differs from the CPU"
+        bar = BARS.get((row, what.rpartition(", ")[2]), "")
+        yield Timing(row, what, lane.card, seconds, nan, note, bar, same)
+        if cpu is not None:
+            yield Timing(row, what, "CPU", cpu, nan, "", "")
 
 
 def best(function: Callable[[], Any], lane: Lane | None, times: int = 3) -> tuple[float, Any]:
@@ -146,7 +178,7 @@ def ranking(lane: Lane, p: int, n: int, k: int) -> Iterator[Row]:
     loading = time.perf_counter() - start
     same = bool((relevance == codes.relevance()).all())
     name = f"{p:,} columns, {n:,} rows"
-    yield f"J5 {name}: bits to the card, relevance", loading, None, same
+    yield f"J5 {name}, bits to the card and relevance", loading, None, same
     start = time.perf_counter()
     found = _search(card, k)
     seconds = time.perf_counter() - start
@@ -155,7 +187,7 @@ def ranking(lane: Lane, p: int, n: int, k: int) -> Iterator[Row]:
     right = _search(codes, CPU_STEPS)
     cpu = (time.perf_counter() - start) * k / CPU_STEPS
     same = found.path[:CPU_STEPS] == right.path
-    yield f"J5 {name}: {k} selected (CPU: from {CPU_STEPS})", seconds, cpu, same
+    yield f"J5 {name} (CPU: from {CPU_STEPS} steps), {k} selected", seconds, cpu, same
 
 
 def _search(codes: Codes, k: int) -> GreedySearch:
@@ -201,27 +233,3 @@ def _group(
     margins = np.bitwise_count(bits).sum(axis=1, dtype=np.uint64)
     table, _ = log_table(n)
     return Group(features, Planes(bits, margins, table[margins].sum(axis=0)), False)
-
-
-def show(found: Iterable[Row]) -> int:
-    """Print rows; 1 if any disagrees."""
-    failed = 0
-    for name, seconds, cpu, same in found:
-        beside = "" if cpu is None else f"CPU {cpu:.4f} s"
-        print(f"{name:60} {seconds:.4f} s  {beside:16} {'same' if same else 'DIFFERS'}", flush=True)
-        failed += not same
-    return 1 if failed else 0
-
-
-def main() -> int:
-    """Print the rows; exit code 1 if any disagrees."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--columns", type=int, default=4_000_000)
-    parser.add_argument("--rows", type=int, default=16_000)
-    given = parser.parse_args()
-    return show(rows(given.small, given.columns, given.rows))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -283,11 +283,11 @@ def _measure_on_host(
         else:
             values[i] = _incomplete(cells, f, wanted.ratio)
     values *= 1.0 if wanted.ratio else table.scale
-    rows, where = lane.to_device(pivots.rows), lane.to_device(places[there])
-    found = lane.to_device(values.astype(wanted.out.dtype))
-    wanted.out[rows[:, None], where[None, :]] = found
-    if wanted.mirror:
-        wanted.out[where[:, None], rows[None, :]] = found.T
+    where, found = lane.to_device(places[there]), lane.to_device(values.astype(wanted.out.dtype))
+    for i, row in enumerate(pivots.rows.tolist()):
+        wanted.out[row, where] = found[i]
+        if wanted.mirror:
+            wanted.out[where, row] = found[i]
 
 
 class Columns(NamedTuple):

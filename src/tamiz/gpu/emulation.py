@@ -76,6 +76,11 @@ class CardArray(np.lib.mixins.NDArrayOperatorsMixin):
         return _wrapped(self._a[_bare(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(index, tuple) and sum(isinstance(one, CardArray) for one in index) > 1:
+            raise TypeError(
+                "CuPy numbers places with 32 bits when several arrays say where to write: use a "
+                "slice, or one array."
+            )
         self._a[_bare(index)] = _bare(value)
 
     def __getattr__(self, name: str) -> Any:

@@ -21,6 +21,8 @@ import numpy as np
 
 #: Matrices up to this size are left to the library.
 _LEAST = 1024
+#: A larger residual is that of something else than the inverse.
+_LARGEST_RESIDUAL = 1e-2
 
 
 def shifted_inverse(xp: Any, K: Any, shift: float, least: int = _LEAST) -> Any:
@@ -54,19 +56,28 @@ def shifted_inverse(xp: Any, K: Any, shift: float, least: int = _LEAST) -> Any:
     [[ 2. -1.]
      [-1.  2.]]
     """
-    inverse = _shifted(xp, K, shift)
+    inverse = _shifted(K, shift)
     try:
         _factor(xp, inverse, least)
         _square(inverse, least)
-        sound = bool(xp.isfinite(inverse.sum()))  # where the library does not say that it failed
+        sound = _inverts(xp, inverse, K, shift)
     except np.linalg.LinAlgError:  # CuPy's as well
         sound = False
-    return inverse if sound else xp.linalg.inv(_shifted(xp, K, shift))
+    return inverse if sound else xp.linalg.inv(_shifted(K, shift))
 
 
-def _shifted(xp: Any, K: Any, shift: float) -> Any:
-    matrix, every = K.copy(), xp.arange(len(K))
-    matrix[every, every] += shift
+def _inverts(xp: Any, inverse: Any, K: Any, shift: float) -> bool:
+    """Whether it is the inverse as far as one vector shows: CuPy does not say that a matrix was not
+    positive definite, and goes on with half a factor.
+    """
+    ones = xp.ones(len(K), dtype=np.float64)
+    solved = inverse @ ones
+    return bool(xp.abs(K @ solved + shift * solved - ones).max() <= _LARGEST_RESIDUAL)
+
+
+def _shifted(K: Any, shift: float) -> Any:
+    matrix = K.copy()
+    matrix.reshape(-1)[:: len(K) + 1] += shift  # CuPy numbers places by arrays with 32 bits
     return matrix
 
 

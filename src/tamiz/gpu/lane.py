@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from traceback import clear_frames
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ _INSTALL = (
 _OLDEST = 14
 #: A fraction of free memory that nobody asks for: libraries keep rooms of their own.
 _MARGIN = 0.05
+#: Errors of the libraries behind CuPy, which take memory of their own, and their status for none.
+_NO_MEMORY = {"CUDARuntimeError": 2, "CUDADriverError": 2, "CUBLASError": 3, "CUSOLVERError": 2}
+_NO_STATUS = object()
 
 
 class NoCardError(RuntimeError):
@@ -128,9 +132,11 @@ class Lane:
         """Turn the card's own error about memory into a sentence about ``what``."""
         try:
             yield
-        except self._out_of_memory() as error:
-            if isinstance(error, NotEnoughMemoryError):  # a sentence already
+        except Exception as error:
+            # a sentence already, or something else
+            if isinstance(error, NotEnoughMemoryError) or not self._is_out_of_memory(error):
                 raise
+            clear_frames(error.__traceback__)  # arrays of the work that failed go as well
             self.release()
             raise NotEnoughMemoryError(
                 f"{what[:1].upper()}{what[1:]}: the memory of the card ({self.card}) ended, with "
@@ -139,8 +145,10 @@ class Lane:
                 free=self.free_bytes(),
             ) from None
 
-    def _out_of_memory(self) -> type[BaseException]:
-        return self.xp.cuda.memory.OutOfMemoryError
+    def _is_out_of_memory(self, error: Exception) -> bool:
+        if isinstance(error, self.xp.cuda.memory.OutOfMemoryError):
+            return True
+        return getattr(error, "status", None) == _NO_MEMORY.get(type(error).__name__, _NO_STATUS)
 
 
 class EmulatedLane(Lane):
@@ -165,8 +173,8 @@ class EmulatedLane(Lane):
     def synchronize(self) -> None:
         pass
 
-    def _out_of_memory(self) -> type[BaseException]:
-        return MemoryError
+    def _is_out_of_memory(self, error: Exception) -> bool:
+        return isinstance(error, MemoryError)
 
 
 _emulation: list[EmulatedLane] = []  # the innermost is last

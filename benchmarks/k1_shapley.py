@@ -1,4 +1,4 @@
-"""Row J1: exact Shapley values of a radial machine, beside shap's KernelExplainer.
+"""Row K1: exact Shapley values of a radial machine, beside shap's KernelExplainer.
 
 200 rows of 30 features and a machine with 569 support vectors (a regression on the labels with a
 tube of no width). Ours are exact for each of the three value functions; shap samples subsets of the
@@ -10,7 +10,7 @@ differ by from seed to seed (and both add up to the decision value).
 shap is no dependency: without it the rows show our times alone. In an environment of its own,
 
     python -m venv shap-venv && shap-venv/bin/pip install . shap
-    shap-venv/bin/python -m benchmarks.j1_shapley [--quick]
+    shap-venv/bin/python -m benchmarks.k1_shapley [--quick]
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
         else:
             agree = bool(off < 1e-9)
             note += "; values add up"
-        rows.append(row("J1", name, "shap KernelExplainer", ours_s, peer_s, None, agree, note))
+        rows.append(row("K1", name, "shap KernelExplainer", ours_s, peer_s, None, agree, note))
     return rows
 
 
