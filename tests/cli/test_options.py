@@ -103,6 +103,8 @@ def test_select_learns_from_the_past(series, capsys):
     [
         (["--groups", "week"], "--groups and --time cannot be combined"),
         (["--repeats", "3"], "--repeats 3 does not go with --time"),
+        (["--gap", "-1"], "--gap -1"),
+        (["--cv", "2", "--gap", "60"], "--gap 60 leaves nothing to learn from beside block 1 of 3"),
     ],
 )
 def test_select_refuses_what_does_not_go_with_time(series, capsys, given, words):
@@ -110,6 +112,20 @@ def test_select_refuses_what_does_not_go_with_time(series, capsys, given, words)
         main(["select", series, "--time", "day", *FAST, *given])
     assert left.value.code == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_gap_is_kept_in_the_splits(series, capsys, command):
+    given = [command, series, "--cv", "2", *FAST, "--json", "-q"]
+    with pytest.raises(SystemExit) as left:
+        main([*given, "--gap", "5"])
+    assert left.value.code == 2
+    assert "--gap 5 needs --time" in capsys.readouterr().err
+    for gap in (0, 5):
+        with pytest.raises(SystemExit) as left:
+            main([*given, "--time", "day", "--gap", str(gap)])
+        assert left.value.code == 0
+        assert json.loads(capsys.readouterr().out)["params"].get("gap", 0) == gap
 
 
 def test_fit_and_tune_learn_from_the_past(series, tmp_path, capsys):

@@ -54,6 +54,17 @@ def test_noise_is_selected_no_more_often_than_promised():
     assert np.mean(false["stability, score"]) <= 1.0  # about 0.2 in long series
     assert np.mean(np.array(false["Holm"]) > 0) <= 0.3  # 0.1; 0.2 % of such series exceed it
     assert np.mean(np.array(false["Benjamini-Hochberg"]) > 0) <= 0.3
+    assert np.mean(np.array(false["Storey"]) > 0) <= 0.3
+
+
+@pytest.mark.parametrize("design", ["independent", "ar"])
+def test_rates_of_false_discoveries_are_kept(design):
+    """Knockoffs and Storey's p-values, on thirty tables of more than 2p + 1 rows."""
+    setting = Setting(design, "linear", 300, 40)
+    for method, outcomes in series(setting, ["Knockoffs, linear", "Storey"], 30).items():
+        rate, inside = verdict(setting, method, outcomes)
+        assert inside == "yes", (method, rate)  # at most two standard errors above the level
+        assert np.mean([o.power for o in outcomes]) > 0.8, method
 
 
 def test_what_is_there_is_found():

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.model_selection import (
     GroupShuffleSplit,
     KFold,
@@ -72,6 +73,71 @@ def test_resamples_hold_whole_groups(sample):
             KeepsGroups(), X, y, groups=groups, sample=sample, n_resamples=10, random_state=0
         )
         assert (sum(KeepsGroups.parted) == 0) is whole
+
+
+class KeepsNeighbours(Selector):
+    """Notes which of 20 blocks of times, in the first column, it was given in part."""
+
+    parted: list[int] = []
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        counts = np.bincount((X[:, 0] // 12).astype(int))
+        KeepsNeighbours.parted.append(int((counts % 12 != 0).sum()))
+        self._finish(order=np.arange(X.shape[1]), n_selected=1)
+        return self
+
+
+@pytest.mark.parametrize("sample", ["bootstrap", "subsample", "folds"])
+def test_resamples_hold_whole_blocks_of_neighbours_in_time(sample):
+    day = np.random.default_rng(0).permutation(240)
+    X, y = np.column_stack([day, day]) * 1.0, np.random.default_rng(1).integers(0, 2, 240)
+    for times, whole in ((day, True), (None, False)):
+        KeepsNeighbours.parted = []
+        stability_of(
+            KeepsNeighbours(), X, y, times=times, sample=sample, n_resamples=10, random_state=0
+        )
+        assert (sum(KeepsNeighbours.parted) == 0) is whole
+    with pytest.raises(ValueError, match="groups= and times= cannot be combined"):
+        stability_of(KeepsNeighbours(), X, y, times=day, groups=day)
+
+
+class Watched(KNNClassifier):
+    """Notes the time, its last column, that it learns from last and is asked about first."""
+
+    seen: list[tuple[float, float]] = []
+
+    def fit(self, X, y):
+        self.last_ = X[:, -1].max()
+        return super().fit(X, y)
+
+    def predict(self, X):
+        Watched.seen.append((self.last_, X[:, -1].min()))
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("within", ["resamples", "halves"])
+@pytest.mark.parametrize("routed", [False, True])
+def test_a_selector_inside_resamples_and_halves_gets_the_times_too(within, routed):
+    rng = np.random.default_rng(0)
+    day, y = rng.permutation(240), rng.integers(0, 2, 240)
+    X = np.column_stack([y + rng.standard_normal(240), day])
+    selector = HoldOutSVM(1, estimator=Watched(3), fixed_features=[1])
+    with config_context(enable_metadata_routing=routed):
+        if routed:
+            selector.set_fit_request(times=True)
+        for times in (None, day):
+            Watched.seen = []
+            if within == "resamples":
+                stability_of(selector, X, y, times=times, n_resamples=4, random_state=0)
+            else:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of the bound, and that nothing is selected
+                    StabilitySelection(selector, n_subsamples=4, random_state=0).fit(
+                        X, y, times=times
+                    )
+            assert len(Watched.seen) > 4
+            assert all(last < first for last, first in Watched.seen) is (times is not None)
 
 
 def test_a_selector_inside_halves_gets_the_groups_too():

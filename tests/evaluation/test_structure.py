@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
-from tamiz import compare
+from tamiz import HoldOutSVM, compare
 from tamiz.base import Selector
 from tamiz.embedded import SVMRFE
 from tamiz.evaluation import tune
@@ -56,6 +56,76 @@ def test_a_drifting_series_shuffled_inner_folds_choose_wrong_and_ordered_ones_ri
     shuffled = chosen_by(KFold(4, shuffle=True, random_state=0), X, y)
     assert list(shuffled.nested_sizes[0, 0]) == [2] * 4
     assert shuffled.estimate("order").error < forward.estimate("order").error  # and promise more
+
+
+def selected_by(selector, cv, seed):
+    """How often, in the splits of a comparison, a selector keeps the signal, and the time."""
+    X, y = drifting(seed=seed)
+    found = compare(
+        X, y, {"own": selector}, {"knn": KNNClassifier(3)}, sizes=SIZES, cv=cv, repeats=1,
+        scale=None, apparent=False, nested=False, baselines=(), random_state=seed,
+    )  # fmt: skip
+    return found.stability("own", "own").frequency.tolist()
+
+
+ONE_OF_TWO = {
+    "hold-out, neighbours": HoldOutSVM(1, estimator=KNNClassifier(3)),
+    "hold-out, machine": HoldOutSVM(1, gamma=1.0, C=10.0),
+    "elimination": SVMRFE(kernel="rbf", gamma=1.0, C=1.0, n_features_to_select="best", cv=5,
+                          fixed_features=[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"), [(name, s) for name in ONE_OF_TWO for s in range(3 if "hold" in name else 1)]
+)
+def test_what_a_selector_divides_by_itself_follows_time_as_well(name, seed):
+    for cv in (TimeSeriesSplit(4), TimeFolds(4)):
+        assert selected_by(ONE_OF_TWO[name], cv, seed) == [1.0, 0.0]
+    shuffled = selected_by(ONE_OF_TWO[name], KFold(4, shuffle=True, random_state=0), seed)
+    assert shuffled[1] == 1.0
+
+
+class Watched(KNNClassifier):
+    """Notes the time, its last column, that it learns from last and is asked about first."""
+
+    seen: list[tuple[float, float]] = []
+
+    def fit(self, X, y):
+        self.last_ = X[:, -1].max()
+        return super().fit(X, y)
+
+    def predict(self, X):
+        Watched.seen.append((self.last_, X[:, -1].min()))
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("gap", [0, 6])
+def test_gap_of_the_splits_is_that_of_hold_out_elimination(gap):
+    y = np.random.default_rng(0).integers(0, 2, 200)
+    X = np.column_stack([y, np.arange(200)]) * 1.0
+    selector = HoldOutSVM(1, estimator=Watched(3), fixed_features=[1])
+    Watched.seen = []
+    compare(
+        X, y, {"own": selector}, {"knn": KNNClassifier(3)}, sizes=[1], repeats=1, scale=None,
+        cv=TimeFolds(3, gap=gap), groups=np.arange(200), apparent=False, nested=False,
+        baselines=(), random_state=0,
+    )  # fmt: skip
+    assert len(Watched.seen) >= 9 and min(b - a for a, b in Watched.seen) == gap + 1
+
+
+def test_blocks_of_the_past_and_the_future_stay_blocks():
+    """Splits that learn from what comes later as well leave neighbours together, no more."""
+    X, y = drifting(200)
+    X = np.column_stack([X[:, 0], 1.0 * np.arange(200)])
+    for cv in (TimeFolds(3, past_only=False), KFold(4)):
+        Watched.seen = []
+        compare(
+            X, y, {"own": HoldOutSVM(1, estimator=Watched(3), fixed_features=[1])},
+            {"knn": KNNClassifier(3)}, sizes=[1], repeats=1, scale=None, cv=cv, apparent=False,
+            nested=False, baselines=(), random_state=0,
+        )  # fmt: skip
+        assert any(last > first for last, first in Watched.seen)
 
 
 def patients(seed=0):

@@ -8,6 +8,7 @@ of the library (they are part of the input: any split is as good as another).
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.svm import SVC
@@ -125,8 +126,9 @@ def eliminate(
     scheme="ovo",
     train=train,
     absent=without,
+    draw=None,
 ):
-    """The whole elimination.
+    """The whole elimination; ``draw`` makes a split from a generator, at random by default.
 
     Returns, step by step, (error with all, {unit: error without}, units that go), the error at the
     end, and the units in play when the rule says stop.
@@ -142,9 +144,11 @@ def eliminate(
     least = 0 if len(fixed) else 1
     by_class = [np.array([i for i in range(n) if y[i] == k]) for k in range(n_classes)]
     steps, stopped = [], None
+    draw = draw or (lambda rng: random_split(by_class, held_out, rng))
+    usual = prices
     while True:
         rng = stream(seed, len(steps))
-        splits = [random_split(by_class, held_out, rng) for _ in range(n_splits)]
+        splits = [draw(rng) for _ in range(n_splits)]
         rng.integers(2**31 - 1, size=n_splits)
         removable = inside if len(inside) > least else []
         present, errors = 0.0, {k: 0.0 for k in removable}
@@ -153,6 +157,8 @@ def eliminate(
             rows = [int(r) for r in split.train]
             found = machines(kernel, reduced, y, price_of_slack, rows, n_classes, scheme, train)
             truth = [y[int(r)] for r in split.validation]
+            # as if as many samples of each class were held out as usual
+            prices = [usual[k] * held_out[k] / truth.count(k) for k in range(n_classes)]
 
             def guesses(features, found=found, split=split, gone=tuple(gone)):
                 out = set(gone) | set(features)
@@ -177,6 +183,32 @@ def eliminate(
         for k in leave:
             inside.remove(k)
             gone += units[k]
+
+
+class Split(NamedTuple):
+    """Samples to train with and to validate with."""
+
+    train: list[int]
+    validation: list[int]
+
+
+def splits_in_time(times, y, n_held, gap=0):
+    """All splits that may be drawn: what comes before a moment, and the block that follows it."""
+    moments, n = sorted(set(times)), len(times)
+    usual, others = [], []
+    for k in range(1, len(moments)):
+        n_before = sum(t < moments[k] for t in times)
+        train = [i for i in range(n) if k >= gap and times[i] < moments[k - gap]]
+        blocks = [
+            [i for i in range(n) if moments[k] <= times[i] <= last] for last in moments[k:]
+        ]  # the first of the nearest in size
+        block = min(blocks, key=lambda rows: abs(len(rows) - n_held))
+        if {y[i] for i in train} == {y[i] for i in block} == set(y):
+            good = (n - n_held) / 2 <= n_before <= n - n_held
+            (usual if good else others).append(
+                Split(*(sorted(rows, key=lambda i: (y[i], i)) for rows in (train, block)))
+            )
+    return usual or others
 
 
 def cross_validated(kernel, X, y, folds, C, class_factor, prices, scheme):

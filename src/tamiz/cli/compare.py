@@ -11,6 +11,7 @@ from tamiz.cli.select import (
     Adjust,
     Checkpoint,
     Folds,
+    Gap,
     Methods,
     Permutations,
     Repeats,
@@ -35,6 +36,7 @@ def compare(
     sizes: Sizes = None,
     cv: Folds = 10,
     repeats: Repeats = None,
+    gap: Gap = 0,
     scale: Scale = "standard",
     tuned: Annotated[
         bool, typer.Option("--tune", help="Tune the judge inside the training parts.")
@@ -60,7 +62,7 @@ def compare(
 
     budget = opt.Budget(time_budget)
     opt.check_language(lang)
-    opt.check_splits(reading)
+    opt.check_splits(reading, gap)
     opt.check_writable(out, "--out", opt.REPORT)
     with budget.without_compiling():
         dataset = opt.read(data, reading=reading, quiet=quiet)
@@ -73,6 +75,7 @@ def compare(
         sizes=sizes,
         cv=cv,
         repeats=repeats or (1 if "time" in dataset.extras else 3),
+        gap=gap,
         scale=scale,
         tune=tuned or None,
         baselines=("random", "all"),

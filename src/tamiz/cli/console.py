@@ -28,7 +28,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("groups", "time", "weights", "labels")},
     **{name: f"--{name}" for name in ("decimal", "encoding", "missing")},
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
-    **{name: f"--{name}" for name in ("cv", "scale", "scoring", "sizes", "repeats")},
+    **{name: f"--{name}" for name in ("cv", "gap", "scale", "scoring", "sizes", "repeats")},
     **{"time_budget": "--time-budget", "class_weight": "--class-weight", "n_jobs": "--jobs"},
     **{name: f"--{name}" for name in ("permutations", "fdr", "adjust")},
 }

@@ -245,8 +245,13 @@ class Budget:
             yield
 
 
-def check_splits(reading: Reading) -> None:
+def check_splits(reading: Reading, gap: int = 0) -> None:
     """Refuse what cannot be kept together, before a table is read and notes are told."""
+    if gap and reading.time is None:
+        raise UsageProblem(
+            f"--gap {gap} needs --time: it is the number of different times before a judged block "
+            "that are not learned from. Name the column of times, or leave --gap out."
+        )
     if reading.groups is not None and reading.time is not None:
         raise UsageProblem(
             "--groups and --time cannot be combined: splits either keep groups together or follow "

@@ -35,6 +35,13 @@ Repeats = Annotated[
         help="How often the folds are drawn anew; 1 to 4 by default.", rich_help_panel=_WHAT
     ),
 ]
+Gap = Annotated[
+    int,
+    typer.Option(
+        help="With --time: different times before a judged block that are not learned from.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Scale = Annotated[
     str,
     typer.Option(
@@ -91,6 +98,7 @@ def select(
     sizes: Sizes = None,
     cv: Folds = None,
     repeats: Repeats = None,
+    gap: Gap = 0,
     scale: Scale = "auto",
     scoring: Scoring = None,
     positive: opt.Positive = None,
@@ -143,7 +151,7 @@ def select(
     from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
     budget = opt.Budget(time_budget)
-    opt.check_splits(reading)
+    opt.check_splits(reading, gap)
     opt.check_writable(out, "--out", opt.REPORT)
     opt.check_writable(save, "--save")
     opt.check_language(lang)
@@ -172,6 +180,7 @@ def select(
         sizes=sizes,
         cv=cv,
         repeats=repeats,
+        gap=gap,
         scale=scale,
         scoring=scoring,
         positive=positive,

@@ -73,7 +73,7 @@ from tamiz.search.resampling import (
     run_jobs,
     selecting_step,
 )
-from tamiz.search.splits import kept_together
+from tamiz.search.splits import kept_together, moments_of
 from tamiz.validation import (
     N_JOBS,
     as_vector,
@@ -287,7 +287,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             part of what the selector divides.
         times : array of shape (n_samples,), optional
             Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of
-            neighbours in time, and those of a block are in the same half. ``bound_`` assumes blocks
+            neighbours in time, and those of a block are in the same half. A selector whose fit
+            takes times, as that of :class:`tamiz.HoldOutSVM`, gets them. ``bound_`` assumes blocks
             that do not depend on each other, of which a warning reminds: in a series that drifts
             for longer than a block, more features may be kept by mistake.
         **metadata : dict
@@ -322,6 +323,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         check_resume(self.resume, self.checkpoint)
         fittable("selector", self._base)
         table = self._check_data(X, y)
+        given["times"] = moments_of(given["groups"], times, table.n)
         given["groups"] = kept_together(given["groups"], times, table.n)
         if times is not None:
             warnings.warn(
@@ -382,11 +384,15 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def _routes(self, n: int, given: dict[str, Any]) -> Routes:
         """What the selector gets of the metadata."""
-        groups = given["groups"]
-        if routing_enabled() or groups is None:
-            return routes_to(self, "selector", self._base, n, given)
-        weights = routes_to(self, "selector", self._base, n, given).part("selector")
-        return Routes({"selector": {**weights, **group_arguments(self._base, groups)}}, n)
+        groups, times = given["groups"], given["times"]
+        rest = {name: value for name, value in given.items() if name != "times"}
+        asked = group_arguments(self._base, groups, times)
+        if routing_enabled() and "times" in asked:  # in place of the blocks
+            rest["groups"] = None
+        found = routes_to(self, "selector", self._base, n, rest)
+        if groups is None or (routing_enabled() and "times" not in asked):
+            return found
+        return Routes({"selector": {**found.part("selector"), **asked}}, n)
 
     def _plan(self, p: int) -> _HalfPlan:
         """The selector with its number of features, q and the threshold, as far as known now."""

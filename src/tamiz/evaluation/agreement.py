@@ -36,8 +36,8 @@ from tamiz.search.resampling import (
     mask_and_names,
     run_jobs,
 )
+from tamiz.search.splits import kept_together, moments_of
 from tamiz.validation import (
-    check_groups,
     check_level,
     checked,
     fittable,
@@ -126,6 +126,7 @@ def stability_of(
     y: Any = None,
     *,
     groups: Any = None,
+    times: Any = None,
     n_resamples: int = 50,
     sample: str = "bootstrap",
     fraction: float = 0.5,
@@ -148,6 +149,10 @@ def stability_of(
     groups : array of shape (n_samples,), optional
         Samples of one group, such as those of a patient, are in a resample together or not at all,
         and in the same part of what the selector divides.
+    times : array of shape (n_samples,), optional
+        Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of neighbours
+        in time, and those of a block are in a resample together or not at all.
+        :class:`~tamiz.HoldOutSVM` learns from the past inside of each resample.
     n_resamples : int, default=50
         Number of selections.
     sample : {"bootstrap", "subsample", "folds"}, default="bootstrap"
@@ -187,7 +192,8 @@ def stability_of(
     table = ResampledTable(X, y)
     random = check_random_state(random_state)
     seed = int(random.randint(2**31 - 1))
-    groups = None if groups is None else check_groups(groups, table.n)
+    moments = moments_of(groups, times, table.n)
+    groups = kept_together(groups, times, table.n)
     units = None if groups is None else table.units(groups)
     rows = sampling.draw(table, n_resamples, np.random.default_rng(seed), units)
     machine = seeded(clone(selector), seed)
@@ -201,7 +207,7 @@ def stability_of(
     with Progress("stability", verbose, most=n_resamples) as progress:
         try:
             jobs = ((part,) for part in rows)
-            working = run_jobs(_select, (machine, table, groups), jobs, n_jobs, machine)
+            working = run_jobs(_select, (machine, table, groups, moments), jobs, n_jobs, machine)
             for mask, found_names in working:
                 masks.append(mask)
                 names = found_names
@@ -222,11 +228,11 @@ def stability_of(
 
 
 def _select(
-    given: tuple[Any, ResampledTable, np.ndarray | None], rows: np.ndarray
+    given: tuple[Any, ResampledTable, np.ndarray | None, np.ndarray | None], rows: np.ndarray
 ) -> tuple[np.ndarray, list[str]]:
-    machine, table, groups = given
+    machine, table, *alike = given
     X, y = table.part(rows)
-    inside = {} if groups is None else group_arguments(machine, groups[rows])
+    inside = group_arguments(machine, *(None if one is None else one[rows] for one in alike))
     fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)), **inside)
     return mask_and_names(fitted, table.n_features)
 

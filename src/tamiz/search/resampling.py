@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from tamiz.base import Selection
 from tamiz.routing import routing_enabled, wants
@@ -243,18 +243,39 @@ def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
     return machine
 
 
-def group_arguments(machine: Any, groups: Any) -> dict[str, Any]:
-    """What passes groups of samples on to a selector, or a pipeline with one, that divides them."""
-    if routing_enabled():
-        return {"groups": groups} if wants(machine, "fit", "groups", False) else {}
+def group_arguments(
+    machine: Any, groups: Any, times: Any = None, for_folds: Any = None
+) -> dict[str, Any]:
+    """What passes groups of samples on to a selector, or a pipeline with one, that divides them.
+
+    Parameters
+    ----------
+    machine : estimator
+        The selector, or the pipeline.
+    groups : array or None
+        Which samples belong together; nothing is passed without.
+    times : array, optional
+        The times of which the groups are blocks, for those that can keep their order.
+    for_folds : array, optional
+        In place of both for those whose ``cv`` says how they divide the samples.
+    """
+    if groups is None:
+        return {}
     steps = getattr(machine, "steps", None)
-    if steps is None:
-        return {"groups": groups} if getattr(machine, "divides_samples", False) else {}
-    return {
-        f"{name}__{key}": value
-        for name, step in steps
-        for key, value in group_arguments(step, groups).items()
-    }
+    if steps is not None and not routing_enabled():
+        return {
+            f"{name}__{key}": value
+            for name, step in steps
+            for key, value in group_arguments(step, groups, times, for_folds).items()
+        }
+    divides = getattr(machine, "divides_samples", False)
+    if for_folds is not None and any(hasattr(step, "cv") for _, step in steps or [("", machine)]):
+        groups, times = for_folds, None
+    if times is not None and wants(
+        machine, "fit", "times", divides and has_fit_parameter(machine, "times")
+    ):
+        return {"times": times}
+    return {"groups": groups} if wants(machine, "fit", "groups", divides) else {}
 
 
 def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:

@@ -358,17 +358,28 @@ def kept_together(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
 
     For draws that part the samples at random. None if neither is given.
     """
-    if groups is not None and times is not None:
-        raise ValueError(
-            "groups= and times= cannot be combined: samples are kept together either by group or "
-            "as neighbours in time. Leave one of them out."
-        )
-    if times is not None:
-        blocks = neighbours_in_time(_check_times(times, n_samples, "times"))
-        if not blocks.any():
-            raise ValueError("times are the same in all samples, so that none come before others.")
-        return blocks
+    moments = moments_of(groups, times, n_samples)
+    if moments is not None:
+        return neighbours_in_time(moments)
     return None if groups is None else check_groups(groups, n_samples)
+
+
+def moments_of(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
+    """The place of each sample's time among the different times, from 0 on; None without times.
+
+    Groups beside times are refused.
+    """
+    if times is None:
+        return None
+    if groups is not None:
+        raise ValueError(
+            "groups= and times= cannot be combined: samples belong together either by group or as "
+            "neighbours in time. Leave one of them out."
+        )
+    distinct, moments = np.unique(_check_times(times, n_samples, "times"), return_inverse=True)
+    if len(distinct) < 2:
+        raise ValueError("times are the same in all samples, so that none come before others.")
+    return moments
 
 
 def inner_splits(
@@ -440,6 +451,11 @@ def is_ordered(cv: Any) -> bool:
     """Whether ``cv`` is a splitter that follows the order of the samples, or of their times."""
     listed = isinstance(cv, PredefinedSplit) or not hasattr(cv, "split")
     return not listed and not _is_unordered(cv)
+
+
+def is_forward(splits: Sequence[Split], moments: np.ndarray) -> bool:
+    """Whether all that is learned from comes before what is judged by it, in every split."""
+    return bool(splits) and all(moments[a].max() < moments[b].min() for a, b in splits)
 
 
 def _divided(splitter: Any, train: np.ndarray, y: np.ndarray, groups: Any) -> list[Split]:

@@ -29,6 +29,7 @@ from tamiz.embedded.holdout.judges import (
     KernelJudge,
     RefitJudge,
     Run,
+    TimedSplits,
     random_split,
 )
 from tamiz.filters import ChiSquared, KolmogorovSmirnov, PearsonScore
@@ -52,12 +53,12 @@ class HoldOutPlan:
     strict: bool  # stop when worse; otherwise when not better
     seed: int
     unit: float = 1.0  # of the errors: those closer than a tiny part of it are equal
-    grouped: GroupedSplits | None = None  # where samples are in groups
+    splits: GroupedSplits | TimedSplits | None = None  # where samples have groups, or times
 
     def split(self, rng: np.random.Generator) -> HoldOutSplit:
         """A new random division of the samples."""
-        if self.grouped is not None:
-            return self.grouped.draw(rng)
+        if self.splits is not None:
+            return self.splits.draw(rng)
         return random_split(self.by_class, self.held_out, rng)
 
 

@@ -327,9 +327,7 @@ class GroupedSplits:
         names: Sequence[Any] | None = None,
     ):
         self.held_out, self.fraction = held_out, fraction
-        self.code = np.empty(sum(map(len, by_class)), dtype=np.intp)
-        for k, samples in enumerate(by_class):
-            self.code[samples] = k
+        self.code = _codes(by_class)
         need = "HoldOutSVM needs one to train with and one to validate with"
         self.parts = GroupDraw(GroupUnits(groups, by_class, names), self._deal, 2, need)
 
@@ -344,9 +342,109 @@ class GroupedSplits:
 
     def draw(self, rng: np.random.Generator) -> HoldOutSplit:
         """A random division."""
-        train, held = (rows[np.argsort(self.code[rows], kind="stable")] for rows in self.parts(rng))
-        counts = np.bincount(self.code[held], minlength=len(self.held_out))
-        return HoldOutSplit(train, held, np.cumsum(counts) - counts, self.held_out / counts)
+        train, held = self.parts(rng)
+        return _counting_as_usual(train, held, self.code, self.held_out)
+
+
+class TimedSplits:
+    """Train with what comes before a moment drawn at random, and validate on what follows it.
+
+    The block that is validated on has about as many samples as are held out of others, and never
+    ends between samples of one time. The moment has between half and all of the remaining number
+    of samples before it, or any other number if there is no such moment with every class on both
+    sides. Since the number of samples of a class in the block varies, errors count as if it were
+    the usual one.
+
+    Parameters
+    ----------
+    moments : array of shape (n,)
+        The time of each sample, as its place among the different times.
+    by_class, held_out, names
+        As in :class:`GroupedSplits`.
+    gap : int, default=0
+        Number of different times before the block that are not trained with.
+
+    Attributes
+    ----------
+    starts, ends : arrays
+        The first time of the block at each moment that may be drawn, and the first one after it.
+    """
+
+    def __init__(
+        self,
+        moments: np.ndarray,
+        by_class: list[np.ndarray],
+        held_out: np.ndarray,
+        names: Sequence[Any] | None = None,
+        gap: int = 0,
+    ):
+        self.moments, self.held_out, self.gap = moments, held_out, gap
+        self.code = _codes(by_class)
+        n_times = int(moments.max()) + 1
+        before = np.zeros((n_times + 1, len(by_class)), dtype=np.intp)  # of each class, each time
+        for k, rows in enumerate(by_class):
+            before[1:, k] = np.cumsum(np.bincount(moments[rows], minlength=n_times))
+        n_before = before.sum(axis=1)
+        n, n_held = n_before[-1], int(held_out.sum())
+        starts = np.arange(1, n_times)
+        ends = _nearest(n_before, n_before[starts] + n_held, starts + 1)
+        trained = before[np.maximum(starts - gap, 0)] > 0
+        validated = before[ends] > before[starts]
+        able = (trained & validated).all(axis=1)
+        if not able.any():
+            raise ValueError(_no_moment(trained & validated, names, gap))
+        usual = able & (2 * n_before[starts] >= n - n_held) & (n_before[starts] <= n - n_held)
+        drawn = usual if usual.any() else able
+        self.starts, self.ends = starts[drawn], ends[drawn]
+
+    def draw(self, rng: np.random.Generator) -> HoldOutSplit:
+        """A division at a random moment."""
+        k = rng.integers(len(self.starts))
+        start, end = self.starts[k], self.ends[k]
+        train = np.flatnonzero(self.moments < start - self.gap)
+        held = np.flatnonzero((self.moments >= start) & (self.moments < end))
+        return _counting_as_usual(train, held, self.code, self.held_out)
+
+
+def _nearest(ascending: np.ndarray, values: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """The place of the nearest number to each value, the earlier of two; ``least`` or later."""
+    after = np.clip(np.searchsorted(ascending, values), 1, len(ascending) - 1)
+    earlier = values - ascending[after - 1] <= ascending[after] - values
+    return np.maximum(after - earlier, least)
+
+
+def _no_moment(able: np.ndarray, names: Sequence[Any] | None, gap: int) -> str:
+    """Why no moment has what is needed on both sides; ``able`` says it for each class."""
+    near = f" after a gap of {gap} different times" if gap else ""
+    never = np.flatnonzero(~able.any(axis=0))
+    if names is None:
+        return (
+            f"gap={gap} leaves nothing to train with before any moment; use a smaller one, or more "
+            "samples of different times."
+        )
+    whose = f"class {names[never[0]]!r}" if len(never) else "every class"
+    return (
+        f"with times= HoldOutSVM trains with what comes before a moment and validates on the block "
+        f"that follows{near}; no moment has samples of {whose} on both sides. Leave out a class "
+        "that is there for a short time only, or raise validation_size."
+    )
+
+
+def _codes(by_class: list[np.ndarray]) -> np.ndarray:
+    """The class of each sample."""
+    code = np.empty(sum(map(len, by_class)), dtype=np.intp)
+    for k, samples in enumerate(by_class):
+        code[samples] = k
+    return code
+
+
+def _counting_as_usual(
+    train: np.ndarray, held: np.ndarray, code: np.ndarray, held_out: np.ndarray
+) -> HoldOutSplit:
+    """A division whose errors count as if as many samples of each class were held out as usual."""
+    train, held = (rows[np.argsort(code[rows], kind="stable")] for rows in (train, held))
+    counts = np.bincount(code[held], minlength=len(held_out))
+    return HoldOutSplit(train, held, np.cumsum(counts) - counts, held_out / counts)
 
 
 def count_wrong(wrong: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -58,6 +58,7 @@ from tamiz.embedded.holdout.judges import (
 from tamiz.embedded.holdout.targets import HeldOutClasses, HeldOutNumbers, HeldOutTarget
 from tamiz.embedded.holdout.tune import (
     CandidateGrid,
+    Structure,
     best,
     check_grid,
     resolved,
@@ -68,6 +69,7 @@ from tamiz.routing import refuse_unknown, refuse_unrequested, router_of, routes_
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Configured, find_runner
+from tamiz.search.splits import moments_of
 from tamiz.svm.last_machine import INSTEAD, TASK_CONSTRAINTS, LastMachineLearner
 from tamiz.validation import (
     N_JOBS,
@@ -132,6 +134,9 @@ class HoldOutSVM(LastMachineLearner):
         is fitted anew without each feature: exact, but with as many fits as features in every step.
     validation_size : float, default=0.3
         Fraction of every class, or of all samples of a regression, that is held out.
+    gap : int, default=0
+        With ``times`` in ``fit``: number of different times before a validation part that are not
+        trained with. It keeps samples apart whose values overlap in time, such as moving averages.
     ties : {"random", "all"}, default="random"
         Whether one of several features with the same least error goes, or all of them at once
         (faster and coarser; one feature always stays).
@@ -264,6 +269,7 @@ class HoldOutSVM(LastMachineLearner):
         "coef0": [Interval(Real, None, None, closed="neither")],
         "estimator": [HasMethods(["fit", "predict"]), None],
         "validation_size": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "gap": [Interval(Integral, 0, None, closed="left")],
         "ties": [StrOptions({"random", "all"})],
         "stop": [StrOptions({"worse", "not_better"})],
         "splits_per_step": [Interval(Integral, 1, None, closed="left")],
@@ -300,6 +306,7 @@ class HoldOutSVM(LastMachineLearner):
         coef0: float = 0.0,
         estimator: Any = None,
         validation_size: float = 0.3,
+        gap: int = 0,
         ties: str = "random",
         stop: str = "worse",
         splits_per_step: int = 1,
@@ -328,6 +335,7 @@ class HoldOutSVM(LastMachineLearner):
         self.gamma, self.degree, self.coef0 = gamma, degree, coef0
         self.estimator = estimator
         self.validation_size = validation_size
+        self.gap = gap
         self.ties = ties
         self.stop = stop
         self.splits_per_step = splits_per_step
@@ -345,7 +353,9 @@ class HoldOutSVM(LastMachineLearner):
         self.checkpoint, self.resume = checkpoint, resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **metadata: Any) -> HoldOutSVM:
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, times: Any = None, **metadata: Any
+    ) -> HoldOutSVM:
         """Eliminate features, and fit a machine to those selected.
 
         Parameters
@@ -357,6 +367,11 @@ class HoldOutSVM(LastMachineLearner):
         groups : array-like of shape (n_samples,), optional
             Samples of one group, such as those of a patient, are held out together, and are in one
             fold of ``tune``.
+        times : array-like of shape (n_samples,), optional
+            Numbers or dates, in place of ``groups``. Each split is made at a random moment: what
+            comes before it is trained with, and the block that follows, of about
+            ``validation_size`` of the samples, is held out. The folds of ``tune`` are those of
+            :class:`tamiz.search.TimeFolds`.
         **metadata : dict
             What ``estimator`` asks for, with scikit-learn's metadata routing.
 
@@ -368,7 +383,7 @@ class HoldOutSVM(LastMachineLearner):
         given = {"groups": groups, **metadata}
         refuse_unrequested(self, **given)
         with unchanged_on_error(self):
-            self._fit(X, y, given)
+            self._fit(X, y, times, given)
             del self._routes
         return self
 
@@ -384,13 +399,13 @@ class HoldOutSVM(LastMachineLearner):
     def _machine_to_be(self) -> Any:
         return super()._machine_to_be() if self.estimator is None else self.estimator
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
+    def _fit(self, X: Any, y: Any, times: Any, given: dict[str, Any]) -> None:
         """The stages in their order, as the head of this file lists them."""
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         X = check_X(self, X, reset=True)
-        groups = given["groups"]
+        structure = self._structure(given["groups"], times, len(X))
         self._routes = None if self.estimator is None else routes_of(self, len(X), given)
         numeric = self._settle_task(y)
         if numeric:
@@ -412,10 +427,9 @@ class HoldOutSVM(LastMachineLearner):
             errors = self.costs, self.balanced, self.class_weight, self.multiclass, self.tol
             target = HeldOutClasses(labels, self.validation_size, *errors)
             self.classes_ = labels.classes
-        if groups is not None:
-            target.groups = group_codes(groups, X.shape[0])
-        grouped = target.grouped_splits(None if numeric else labels.classes.tolist())
-        beside = [] if target.groups is None else [target.groups]
+        target.structure = structure
+        splits = target.splits(None if numeric else labels.classes.tolist())
+        beside = structure.arrays()
         beside += [] if self._routes is None else self._routes.arrays()
         saved = open_checkpoint(self, X, target.values, *beside)
         _warn_of_constants(X)
@@ -436,7 +450,7 @@ class HoldOutSVM(LastMachineLearner):
                 self.stop == "worse",
                 state.seed,
                 target.unit,
-                grouped,
+                splits,
             )
             if chosen:
                 run = self._runner(stack, make)
@@ -446,6 +460,12 @@ class HoldOutSVM(LastMachineLearner):
         self._conclude(X, y, screened, record, target, judge, watch)
 
     # ------------------------------------------------------------------ before the elimination
+
+    def _structure(self, groups: Any, times: Any, n_samples: int) -> Structure:
+        """The groups or the times of the samples, as numbers."""
+        moments = moments_of(groups, times, n_samples)
+        codes = None if groups is None else group_codes(groups, n_samples)
+        return Structure(codes, moments, int(self.gap))
 
     def _check_judge(self, X: np.ndarray) -> CandidateGrid | None:
         """The candidates to choose from, if any."""

@@ -19,6 +19,7 @@ from tamiz.embedded.holdout.judges import (
     NumericJudge,
     NumericLoss,
     RefitJudge,
+    TimedSplits,
     error_costs,
     numeric_counts,
     validation_counts,
@@ -29,6 +30,7 @@ from tamiz.embedded.holdout.tune import (
     CandidateTable,
     MachineChoice,
     NumericChoice,
+    Structure,
 )
 from tamiz.kernels import Kernel
 from tamiz.routing import Routes
@@ -52,8 +54,8 @@ class HeldOutTarget(ABC):
         Size of the costs: those that differ by a tiny part of it are equal.
     fraction : float
         How much is held out.
-    groups : array of shape (n,) or None
-        Which samples belong together.
+    structure : Structure
+        The groups or the times of the samples.
     """
 
     values: np.ndarray
@@ -62,13 +64,16 @@ class HeldOutTarget(ABC):
     costs: np.ndarray
     unit: float
     fraction: float
-    groups: np.ndarray | None = None
+    structure: Structure = Structure()
 
-    def grouped_splits(self, names: list[Any] | None) -> GroupedSplits | None:
-        """What holds out whole groups, where there are groups; refused if they are too few."""
-        if self.groups is None:
+    def splits(self, names: list[Any] | None) -> GroupedSplits | TimedSplits | None:
+        """What draws the splits where samples have groups or times; refused if they are too few."""
+        groups, moments, gap = self.structure
+        if moments is not None:
+            return TimedSplits(moments, self.by_class, self.held_out, names, gap)
+        if groups is None:
             return None
-        return GroupedSplits(self.groups, self.by_class, self.held_out, self.fraction, names)
+        return GroupedSplits(groups, self.by_class, self.held_out, self.fraction, names)
 
     @abstractmethod
     def choice(
@@ -143,7 +148,7 @@ class HeldOutClasses(HeldOutTarget):
             check_class_weight(self.class_weight, labels),
             error_costs(self.own_costs, self.balanced, labels, counts),
             self.scheme,
-            self.groups,
+            self.structure,
         )
 
     def judge(self, X: np.ndarray, units: Units, kernel: Kernel, C: float) -> Callable[[], Any]:
@@ -204,7 +209,7 @@ class HeldOutNumbers(HeldOutTarget):
         table: CandidateTable,
     ) -> CandidateChoice:
         own = self.values, self.epsilon, self.factor, self.measure
-        return NumericChoice(X, grid, fixed, self.tol, seed, table, *own, self.groups)
+        return NumericChoice(X, grid, fixed, self.tol, seed, table, *own, self.structure)
 
     def judge(self, X: np.ndarray, units: Units, kernel: Kernel, C: float) -> Callable[[], Any]:
         penalties = np.full(len(self.values), self.factor * C)

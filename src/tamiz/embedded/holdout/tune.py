@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -22,7 +22,7 @@ from tamiz.embedded.holdout.judges import NumericLoss
 from tamiz.kernels import Kernel, as_kernel
 from tamiz.qp.matrices import take_block
 from tamiz.runtime.progress import Progress
-from tamiz.search.splits import inner_splits
+from tamiz.search.splits import Split, TimeFolds, inner_splits
 from tamiz.svm.multiclass import decide, tasks
 from tamiz.svm.path.penalties import PatientBinary, fit_tube
 from tamiz.svm.path.problem import BinaryDual, TubeTask
@@ -101,6 +101,39 @@ def check_grid(tune: Any, kernel: Any) -> CandidateGrid:
             ]
         grid[name] = [_CANDIDATES[name](called, value) for value in listed]
     return grid
+
+
+class Structure(NamedTuple):
+    """What samples have in common: groups, or times, or neither.
+
+    Attributes
+    ----------
+    groups : array of shape (n,) or None
+        Which samples belong together.
+    moments : array of shape (n,) or None
+        Their times, as places among the different times.
+    gap : int
+        Number of different times before what is judged that are not learned from.
+    """
+
+    groups: np.ndarray | None = None
+    moments: np.ndarray | None = None
+    gap: int = 0
+
+    def arrays(self) -> list[np.ndarray]:
+        """All of it, to tell whether that of another run is the same."""
+        if self.moments is not None:
+            return [np.array("times"), self.moments]
+        return [] if self.groups is None else [self.groups]
+
+    def folds(self, target: np.ndarray, classifier: bool, seed: int) -> list[Split] | None:
+        """Folds that keep groups together, or follow time; None if samples have neither."""
+        cv, along = FOLDS, self.groups
+        if self.moments is not None:
+            cv, along = TimeFolds(FOLDS, gap=self.gap), self.moments
+        if along is None:
+            return None
+        return inner_splits(cv, np.arange(len(target)), target, FOLDS, classifier, seed, along)
 
 
 @dataclass
@@ -187,23 +220,29 @@ class MachineChoice(CandidateChoice):
         Cost of an error on a sample of each class.
     scheme : {"ovo", "ovr"}
         As the elimination has it.
-    groups : array or None
-        Samples that stay in one fold.
+    structure : Structure
+        Groups that stay in one fold, or times that the folds follow.
     """
 
     labels: Labels
     by_class: np.ndarray
     costs: np.ndarray
     scheme: str
-    groups: np.ndarray | None = None
+    structure: Structure
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         codes = self.labels.codes
-        if self.groups is not None:
-            splits = inner_splits(
-                FOLDS, np.arange(len(codes)), codes, FOLDS, True, self.seed, self.groups
-            )
-            whole = [a for a, _ in splits if len(np.unique(codes[a])) == len(self.labels.classes)]
+        splits = self.structure.folds(codes, True, self.seed)
+        if splits is not None:
+            n_classes = len(self.labels.classes)
+            whole = [(a, b) for a, b in splits if len(np.unique(codes[a])) == n_classes]
+            if self.structure.moments is not None:  # the first of them may lack a class
+                if not whole:
+                    raise ValueError(
+                        "tune: no fold in the order of time has every class in what comes before "
+                        "it; leave tune out, or the class that comes last."
+                    )
+                return whole
             if len(whole) < len(splits):
                 raise ValueError(
                     "tune: a class has too few groups to be in every training part; leave tune "
@@ -250,20 +289,20 @@ class NumericChoice(CandidateChoice):
         What C is multiplied by.
     loss : NumericLoss
         Of a prediction.
-    groups : array or None
-        Samples that stay in one fold.
+    structure : Structure
+        Groups that stay in one fold, or times that the folds follow.
     """
 
     target: np.ndarray
     epsilon: float
     factor: float
     loss: NumericLoss
-    groups: np.ndarray | None = None
+    structure: Structure
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        if self.groups is not None:
-            everyone = np.arange(len(self.target))
-            return inner_splits(FOLDS, everyone, self.target, FOLDS, False, self.seed, self.groups)
+        splits = self.structure.folds(self.target, False, self.seed)
+        if splits is not None:
+            return splits
         splitter = KFold(min(FOLDS, len(self.target)), shuffle=True, random_state=self.seed)
         return list(splitter.split(self.X))
 

@@ -32,7 +32,13 @@ from tamiz.evaluation.scaler import preparing_steps
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.resampling import fit_to_the_end, group_arguments
-from tamiz.search.splits import Split, inner_splits, is_ordered, neighbours_in_time
+from tamiz.search.splits import (
+    Split,
+    inner_splits,
+    is_forward,
+    is_ordered,
+    neighbours_in_time,
+)
 from tamiz.validation import Labels, check_class_weight, refuse_interrupted
 
 # ------------------------------------------------------------------------------- two kinds of unit
@@ -492,7 +498,9 @@ def _structure_inside(
     """Let a selector that divides the samples keep groups and the order of time as well.
 
     A number of folds becomes splits that are made as the inner ones are. What divides the samples
-    in its own way gets the groups, or blocks of neighbours in time, as an argument of ``fit``.
+    in its own way gets the groups as an argument of ``fit``. Where the splits follow an order, it
+    gets the times if they learn from the past only and it can do the same, and otherwise blocks of
+    neighbours.
     """
     ordered = is_ordered(setting.cv)
     if setting.groups is None and not ordered:
@@ -500,24 +508,24 @@ def _structure_inside(
     steps = [step for _, step in getattr(selector, "steps", [("", selector)])]
     y, here = setting.y[samples], np.arange(len(samples))
     groups = None if setting.groups is None else setting.groups[samples]
+
+    def divided(n_folds: int) -> list[Split]:
+        kind, seed = setting.task == "classification", setting.seed_of("select", *key)
+        return inner_splits(setting.cv, here, y, n_folds, kind, seed, groups)
+
     for step in steps:
         n_folds = step.get_params(deep=False).get("cv", "")
-        if n_folds is None or isinstance(n_folds, int):
-            splits = inner_splits(
-                setting.cv,
-                here,
-                y,
-                n_folds or 5,
-                setting.task == "classification",
-                setting.seed_of("select", *key),
-                groups,
-            )
-            if splits:
-                step.set_params(cv=splits)
-    own = any(hasattr(step, "cv") for step in steps)
-    if ordered and not own:
-        groups = neighbours_in_time(here if groups is None else groups)
-    return {} if groups is None else group_arguments(selector, groups)
+        if (n_folds is None or isinstance(n_folds, int)) and (splits := divided(n_folds or 5)):
+            step.set_params(cv=splits)
+    if not ordered:
+        return group_arguments(selector, groups)
+    moments = here if groups is None else np.unique(groups, return_inverse=True)[1]
+    past = is_forward(divided(5), moments)
+    for step in steps if past else ():
+        if step.get_params(deep=False).get("gap", None) == 0:
+            step.set_params(gap=getattr(setting.cv, "gap", 0))
+    blocks, times = neighbours_in_time(moments), moments if past else None
+    return group_arguments(selector, blocks, times, here if groups is None else groups)
 
 
 def some_rows(y: np.ndarray, most: int | None, task: str, seed: int, least: int = 10) -> np.ndarray:

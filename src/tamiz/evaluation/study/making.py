@@ -80,6 +80,7 @@ STANDING = 0.1
 @checked(
     sizes=numbers_of_features,
     cv=optional(integer_from(2, of="folds")),
+    gap=integer_from(0),
     permutations=integer_from(0),
     fdr=optional(check_level),
     n_jobs=number_of_jobs,
@@ -97,6 +98,7 @@ def make_study(
     sizes: Sequence[int] | None = None,
     cv: int | None = None,
     repeats: int | None = None,
+    gap: int = 0,
     scale: str | None = "auto",
     scoring: str | None = None,
     class_weight: Any = "auto",
@@ -132,6 +134,9 @@ def make_study(
         2,000 rows on and with at most 200 columns, boosted trees.
     sizes, cv, repeats : optional
         Numbers of features, folds, and how often these are drawn; planned by default.
+    gap : int, default=0
+        With times: number of different times before a judged block that are not learned from, as in
+        :class:`tamiz.search.TimeFolds`.
     scale, n_jobs, checkpoint, resume, verbose
         As in :func:`tamiz.compare`.
     scoring : str, optional
@@ -247,6 +252,11 @@ def _read(given: Any) -> Fixed:
             "groups= and time= cannot be combined: splits either keep groups together or follow "
             "the order of time. Name one of them."
         )
+    if given.gap and not ordered:
+        raise ValueError(
+            f"gap={given.gap} needs time=: it is the number of different times before a judged "
+            "block that are not learned from. Name the column of times, or leave gap= out."
+        )
     if ordered and (given.repeats or 1) > 1:
         raise ValueError(
             f"repeats={given.repeats} does not go with time=: splits in the order of time are "
@@ -320,7 +330,7 @@ def _compare(
         [*plan.methods],
         judges,
         sizes=plan.sizes,
-        cv=TimeFolds(plan.cv) if plan.ordered else plan.cv,
+        cv=TimeFolds(plan.cv, gap=given.gap) if plan.ordered else plan.cv,
         repeats=plan.repeats,
         scoring=measure.scoring,
         scale=given.scale,
@@ -368,6 +378,7 @@ def _study(
             "scale": given.scale,
             **measure._asdict(),
             "limits": plan.limits,
+            **({"gap": given.gap} if given.gap else {}),
             **({} if given.adjust is None else {"adjust": given.adjust}),
         },
         classes=problem.classes,
