@@ -1,10 +1,13 @@
 """Samples far from the origin, and in extreme units: right, or refused, or said; never wrong."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM, SVMRFE, HoldOutSVM, RobustLP
+from tamiz.kernels import RBF, Linear
 from tamiz.persistence import load, save
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, LinearMachine, OneClassSVM
 
@@ -152,3 +155,52 @@ def test_a_machine_that_is_fitted_again_forgets_where_it_was():
 def test_a_kernel_of_zeros_has_no_rounding():
     machine = SVC(kernel="precomputed").fit(np.zeros((4, 4)), [0, 0, 1, 1])
     assert np.isfinite(machine.kkt_violation_)
+
+
+PLANE = np.array([[0.0, 0], [1, 3], [2, 0], [4, 1], [5, 4], [6, 2]])
+SIDES = np.array([-1, -1, -1, 1, 1, 1])
+NOT_MOVED = {  # kernels that are not those of a machine that may measure from anywhere
+    "2 * linear": {"kernel": 2 * Linear()},
+    "poly": {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+    "cubic": {"kernel": "poly", "degree": 3, "gamma": 1.0, "coef0": 1.0},
+    "linear + rbf": {"kernel": Linear() + RBF(gamma=0.1)},
+    "function": {"kernel": lambda X, Z: X @ Z.T},
+}
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e9])
+@pytest.mark.parametrize("name", sorted(NOT_MOVED))
+def test_elimination_says_that_kernel_values_lost_their_digits(name, offset):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        rfe = SVMRFE(1, **NOT_MOVED[name]).fit(offset + PLANE, SIDES)
+    assert [w.category for w in said] == [ConvergenceWarning]
+    assert "StandardScaler" in str(said[0].message)
+    assert rfe.status_ == rfe.selection_.notes["status"] == rfe.estimator_.status_ == "stalled"
+    assert rfe.estimator_.kkt_violation_ > rfe.tol
+
+
+@pytest.mark.parametrize("name", sorted(NOT_MOVED))
+def test_elimination_is_certified_where_digits_are_left(name):
+    rfe = SVMRFE(1, **NOT_MOVED[name]).fit(1e4 + PLANE, SIDES)
+    assert rfe.status_ == rfe.estimator_.status_ == "converged"
+    assert 0 < rfe.estimator_.kkt_violation_ <= rfe.tol
+    assert rfe.score(1e4 + PLANE, SIDES) == 1.0
+
+
+def test_kept_machine_has_the_certificate_of_one_that_is_fitted():
+    rfe = SVMRFE(1, **NOT_MOVED["function"]).fit(1e9 + PLANE, SIDES)
+    kept, kernel = rfe.estimator_, rfe.estimator_.kernel_
+    with pytest.warns(ConvergenceWarning, match="in floating point"):
+        fitted = SVC(kernel=kernel).fit((1e9 + PLANE)[:, rfe.support_], SIDES)
+    for machine in (kept, fitted):
+        assert machine.status_ == "stalled"
+        assert machine.duality_gap_ > 1.0
+
+
+def test_elimination_by_errors_counts_machines_without_digits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="HoldOutSVM: 4 of 4 machines"):
+        HoldOutSVM(2, kernel=2 * Linear(), random_state=0).fit(1e9 + X, y)

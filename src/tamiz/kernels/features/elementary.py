@@ -66,6 +66,10 @@ class InnerProductFeatures(FeatureGram):
     def _current(self) -> Array:
         return apply_rows(self.kernel.value, self._base, self._spare)
 
+    def _drift_error(self) -> float:
+        largest = self._base.diagonal().max(initial=0.0, keepdims=True)
+        return self._drift * float(np.abs(self.kernel.slope(largest))[0])
+
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         if left is right and len(right) == self.n:
             base = self._base
