@@ -6,10 +6,30 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM, SVMRFE, HoldOutSVM, RobustLP
+from tamiz.embedded import (
+    AROM,
+    FSV,
+    L0L2SVM,
+    L1L2SVM,
+    L1SVM,
+    SVMRFE,
+    AdaptiveScaling,
+    HoldOutSVM,
+    RadiusMarginScaling,
+    RobustLP,
+)
 from tamiz.kernels import RBF, Linear
 from tamiz.persistence import load, save
-from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, LinearMachine, OneClassSVM
+from tamiz.svm import (
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    HardMarginSVC,
+    LinearMachine,
+    NotSeparableError,
+    OneClassSVM,
+)
 
 POINTS = np.array([[0.0], [1.0], [3.0], [4.0]])
 SIGNS = np.array([-1, -1, 1, 1])
@@ -204,3 +224,98 @@ def test_elimination_by_errors_counts_machines_without_digits():
     y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
     with pytest.warns(ConvergenceWarning, match="HoldOutSVM: 4 of 4 machines"):
         HoldOutSVM(2, kernel=2 * Linear(), random_state=0).fit(1e9 + X, y)
+
+
+def separated_plane(offset=0.0, n=40):
+    """Samples in four columns, of which the first two tell the classes apart by a margin."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    X[:, :2] += 0.4 * y[:, None]
+    return offset + X, y
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e9, 1e12])
+def test_hard_margin_does_not_say_inseparable_of_lost_digits(offset):
+    X, y = separated_plane(offset)
+    with pytest.raises(ValueError, match=r"cannot be told: .* too far from the origin") as caught:
+        HardMarginSVC("poly", degree=2, coef0=1.0).fit(X, y)
+    assert not isinstance(caught.value, NotSeparableError)
+    assert "StandardScaler" in str(caught.value)
+
+
+@pytest.mark.parametrize("offset", [0.0, 10.0])
+def test_hard_margin_says_inseparable_where_digits_are_left(offset):
+    cross = offset + np.array([[0.0, 0], [1, 1], [1, 0], [0, 1], [0.5, 0.5]])
+    with pytest.raises(NotSeparableError):
+        HardMarginSVC(2 * Linear()).fit(cross, [0, 0, 1, 1, 1])
+    with pytest.raises(NotSeparableError):  # no digits could tell equal samples apart
+        HardMarginSVC(2 * Linear()).fit(np.full((4, 2), 1e9), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e9, 1e12])
+def test_budget_is_met_or_said_to_be_in_doubt(offset):
+    X, y = separated_plane(offset)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            machine = BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
+        except ValueError as error:
+            assert "cannot be told" in str(error)
+            return
+    assert bool(said) == (machine.status_ != "converged")
+    if machine.status_ == "converged":
+        assert machine.score(X, y) > 0.9
+        assert machine.kkt_violation_ <= machine.tol
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8, 1e12])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RadiusMarginScaling(2, kernel="linear"),
+        lambda: RadiusMarginScaling(2, kernel="linear", criterion="span"),
+        lambda: AdaptiveScaling(2, kernel="linear"),
+    ],
+    ids=["radius", "span", "adaptive"],
+)
+@pytest.mark.filterwarnings("error")
+def test_scaling_of_a_linear_kernel_does_not_depend_on_the_origin(make, offset):
+    X, y = separated_plane(offset)
+    near, far = make().fit(X - offset, y), make().fit(X, y)
+    assert far.order_.tolist() == near.order_.tolist()
+    np.testing.assert_allclose(far.scale_, near.scale_, rtol=1e-2, atol=1e-3)
+    values = far.decision_function(X)
+    np.testing.assert_allclose(values, near.decision_function(X - offset), atol=0.05)
+
+
+def test_scaling_without_an_optimum_gives_the_true_reason():
+    X, y = separated_plane(1e9)
+    selector = RadiusMarginScaling(2, kernel="poly", degree=2, coef0=1.0)
+    with pytest.raises(ValueError, match="too far from the origin"):
+        selector.fit(X, y)
+
+
+def test_span_estimate_has_no_warning_of_its_matrix():
+    X, y = separated_plane(1e4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RadiusMarginScaling(2, kernel="linear", criterion="span").fit(X, y)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e7, 1e9, 1e11])
+def test_one_class_far_from_the_origin_has_the_outliers_it_was_asked_for(offset):
+    X = offset + np.random.default_rng(0).normal(size=(900, 2))
+    machine = OneClassSVM(nu=0.5, kernel="linear").fit(X)
+    assert machine.status_ == "converged"
+    assert 0.4 <= (machine.predict(X) == -1).mean() <= 0.5
+    values = machine.decision_function(X)
+    assert np.corrcoef(values, X.sum(axis=1) - 2 * offset)[0, 1] > 0.999
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e11])
+def test_one_class_says_that_digits_are_lost(offset):
+    X = offset + np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.warns(ConvergenceWarning, match="in floating point"):
+        machine = OneClassSVM(nu=0.5, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X)
+    assert machine.status_ == "stalled"

@@ -42,9 +42,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.qp import QMatrix, equality_multiplier, kkt_violation, svc_problem
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm.diagnostics import least_slack
-from tamiz.svm.hard_margin import fit_without_slack
+from tamiz.svm.hard_margin import fit_without_slack, require_digits
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
-from tamiz.svm.multiclass import BinaryFit, Task, describe
+from tamiz.svm.multiclass import BinaryFit, Task, at_stake, describe
 from tamiz.svm.svc import KernelClassifier
 from tamiz.validation import (
     Labels,
@@ -437,15 +437,15 @@ def _between(low: _Member, high: _Member, problem: SlackProblem) -> _Member:
     # at the bound of both is at the bound of this one, rounding aside
     a = np.where((one.a >= low.C * problem.weight) & (two.a >= high.C * problem.weight), top, a)
     gradient = (1.0 - theta) * one.gradient + theta * two.gradient
-    signs, a = problem.signs, np.minimum(a, top)
+    signs, a, rounding = problem.signs, np.minimum(a, top), max(one.rounding, two.rounding)
     ends = signs * top
     point = signs * a, signs * gradient, np.minimum(ends, 0.0), np.maximum(ends, 0.0)
     result = two._replace(
         a=a,
         gradient=gradient,
         multiplier=(1.0 - theta) * (one.multiplier or 0.0) + theta * (two.multiplier or 0.0),
-        violation=kkt_violation(*point),
-        rounding=max(one.rounding, two.rounding),
+        violation=kkt_violation(*point) + rounding,
+        rounding=rounding,
     )
     member = _Member(C, result, _slack(result, signs, problem.weight))
     # without free variables the constant is not unique: the middle, if it takes no more slack
@@ -473,9 +473,12 @@ def _told(
     """The machine between two, with what it says about itself."""
     member = _between(low, high, problem)
     half_norm, gap = _gap(member, problem.budget)
+    rounding, penalties = member.result.rounding, member.C * problem.weight
+    fit = describe(member.result, problem.signs, penalties)
+    gap += rounding * at_stake(fit.alpha, penalties[fit.slack > 0])
     within = member.slack <= problem.budget * (1.0 + 1e-9) + 1e-9 * enough
-    good = within and gap <= tol * half_norm + 1e-12 and early is not Status.INTERRUPTED
-    fit = describe(member.result, problem.signs, member.C * problem.weight)
+    good = within and gap <= tol * half_norm + 1e-12 and rounding <= tol
+    good = good and early is not Status.INTERRUPTED
     fit = fit._replace(
         objective=half_norm,
         dual_objective=half_norm - gap,
@@ -492,6 +495,7 @@ def _require_enough(problem: SlackProblem) -> None:
     K, signs, weight, budget = problem
     least = least_slack(np.asarray(K.dense(), dtype=np.float64), signs, weight)
     if least > budget + 1e-9 * (budget + float(weight.sum())):
+        require_digits(K, f"Whether a machine has a total slack of {budget:.6g} or less")
         raise ValueError(
             f"No machine has a total slack of {budget:.6g} or less: the least that any hyperplane "
             f"of the feature space needs is {least:.6g}. Raise the budget above that, or use a "

@@ -7,6 +7,7 @@ class (:mod:`tamiz.validation.errors`); other rooms import from this package, no
 from tamiz.validation.arrays import (
     IMPUTE,
     LARGE_TARGET,
+    TOO_FAR,
     TOO_LARGE,
     Array,
     Matrix,
@@ -186,6 +187,7 @@ __all__ = [
     "IMPUTE",
     "LARGE_TARGET",
     "N_JOBS",
+    "TOO_FAR",
     "TOO_LARGE",
     "Array",
     "DamagedFileError",
