@@ -258,11 +258,7 @@ def test_budget_is_met_or_said_to_be_in_doubt(offset):
     X, y = separated_plane(offset)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        try:
-            machine = BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
-        except ValueError as error:
-            assert "cannot be told" in str(error)
-            return
+        machine = BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
     assert bool(said) == (machine.status_ != "converged")
     if machine.status_ == "converged":
         assert machine.score(X, y) > 0.9

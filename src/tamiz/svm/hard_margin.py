@@ -184,7 +184,7 @@ def require_digits(K: QMatrix, what: str) -> None:
 
 def _all_equal(X: Any) -> bool:
     """Whether samples are known to be the same: no digits could tell them apart."""
-    return isinstance(X, np.ndarray) and bool((X == X[:1]).all())
+    return isinstance(X, np.ndarray) and bool((X[:1] == X).all())
 
 
 def _with_feasible_primal(fit: BinaryFit) -> BinaryFit:

@@ -150,7 +150,7 @@ class Objective(ABC):
             K = tracker.K
             if not np.isfinite(K).all():
                 raise ValueError(TOO_LARGE)
-            # a kernel that is bounded has digits left anywhere, unless factors are out of all bounds
+            # values of a bounded kernel have digits left, unless factors are out of all bounds
             bounded = self.kernel.unit_bounded
             self._entry_error = 0.0 if bounded else tracker.entry_error
         value, inner, solutions = self._solve(K, self._starts(warm))
