@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.embedded import (
@@ -29,7 +30,11 @@ from tamiz.svm import (
     LinearMachine,
     NotSeparableError,
     OneClassSVM,
+    PegasosClassifier,
+    PerceptronClassifier,
+    SubgradientClassifier,
 )
+from tamiz.validation import UnscaledWarning
 
 POINTS = np.array([[0.0], [1.0], [3.0], [4.0]])
 SIGNS = np.array([-1, -1, 1, 1])
@@ -315,3 +320,62 @@ def test_one_class_says_that_digits_are_lost(offset):
     with pytest.warns(ConvergenceWarning, match="in floating point"):
         machine = OneClassSVM(nu=0.5, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X)
     assert machine.status_ == "stalled"
+
+
+def plane_of_labels(offset, n=200):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X + offset, np.where(X @ rng.normal(size=3) > 0, 1, -1)
+
+
+STEPS = {
+    "pegasos": lambda: PegasosClassifier(random_state=0),
+    "subgradient": SubgradientClassifier,
+}
+
+
+@pytest.mark.parametrize("offset", [20.0, 1e2, 1e4, 1e9, 1e15])
+@pytest.mark.parametrize("name", sorted(STEPS))
+def test_machines_of_steps_say_that_samples_are_far(name, offset):
+    X, y = plane_of_labels(offset)
+    with pytest.warns(UnscaledWarning, match="farther from the origin") as said:
+        STEPS[name]().fit(X, y)
+    assert len(said) == 1
+    assert "StandardScaler" in str(said[0].message)
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", sorted(STEPS))
+@pytest.mark.filterwarnings("error::tamiz.validation.UnscaledWarning")
+def test_ordinary_tables_are_not_far(name):
+    for load_table in (load_breast_cancer, load_wine, load_iris, load_digits):
+        X, y = load_table(return_X_y=True)
+        STEPS[name]().set_params(max_iter=2).fit(X, y)
+    counts = np.random.default_rng(0).poisson(20.0, size=(100, 5))
+    STEPS[name]().fit(counts, np.arange(100) % 2)
+    STEPS[name]().fit(np.full((4, 2), 1e9), [0, 1, 0, 1])  # nothing to subtract that would help
+    X, y = plane_of_labels(1e3)
+    STEPS[name]().set_params(fit_intercept=False).fit(X, y)  # the origin is meant
+
+
+def test_streams_say_that_samples_are_far_once():
+    X, y = plane_of_labels(1e3)
+    stream = PegasosClassifier()
+    with pytest.warns(UnscaledWarning, match="farther from the origin"):
+        stream.partial_fit(X[:100], y[:100], classes=[-1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream.partial_fit(X[100:], y[100:])
+        PegasosClassifier().partial_fit(X[:2], y[:2], classes=[-1, 1])  # too few to know
+        PegasosClassifier().fit_stream([(X, y)], passes=2, standardize=True)
+    with pytest.warns(UnscaledWarning, match="standardize=True"):
+        PegasosClassifier().fit_stream([(X, y)], passes=2)
+
+
+def test_perceptron_far_from_the_origin_gives_the_reason():
+    X, y = plane_of_labels(1e4)
+    with pytest.warns(ConvergenceWarning, match="far from the origin") as said:
+        PerceptronClassifier().fit(X, y)
+    assert len(said) == 1
+    with pytest.warns(ConvergenceWarning, match="none will be"):
+        PerceptronClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
