@@ -379,3 +379,16 @@ def test_perceptron_far_from_the_origin_gives_the_reason():
     assert len(said) == 1
     with pytest.warns(ConvergenceWarning, match="none will be"):
         PerceptronClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+
+
+def test_a_norm_lost_in_rounding_leaves_a_gap_that_is_a_bound():
+    X, y = 1000.0 + np.arange(5.0)[:, None], [-1, 1, -1, 1, 1]
+    machine = SVC(kernel="poly", degree=2, coef0=1.0).fit(X, y)
+    losses = np.maximum(0.0, 1.0 - y * machine.decision_function(X)).sum()
+    assert machine.status_ == "converged"
+    assert losses - 8 / 3 <= machine.duality_gap_ < 0.01  # the optimum without curvature is 8/3
+
+
+def test_ball_contains_its_samples_where_distances_are_rounded():
+    X = 1e75 * (1e6 + POINTS)
+    assert SVDD(nu=0, kernel="poly", degree=2, coef0=1.0).fit(X).predict(X).tolist() == [1, 1, 1, 1]

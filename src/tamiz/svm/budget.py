@@ -352,13 +352,13 @@ class _Search:
         self.high: _Member | None = None  # not too much
         self.rounding = 1e-10 * none.slack
         self.n_iter = self.n_machines = self.grown = 0
-        self.interrupted = self.limited = False
+        self.interrupted = self.limited = self.vague = False
         self.halving = False
 
     @property
     def stopped(self) -> bool:
         lost = self.high is None and self.grown >= _GROWTHS
-        return self.interrupted or lost or self.n_machines >= _LIMIT
+        return self.interrupted or self.vague or lost or self.n_machines >= _LIMIT
 
     def try_at(self, C: float, start: np.ndarray | None) -> None:
         """Solve the machine with penalty ``C``, and keep it as one of the two."""
@@ -372,10 +372,13 @@ class _Search:
             if self.low.C > 0.0 or self.high is not None:
                 return
         member = _Member(C, result, _slack(result, signs, weight))
+        hidden = result.rounding > 10.0 * self.options["tol"]
         if member.slack > budget + self.rounding:
             self.low = member
+            self.vague |= hidden  # no machine of a larger penalty is known better
         else:
             self.high = member
+            self.vague |= hidden and result.status == Status.MAX_ITER
 
     def is_exact(self, tol: float) -> bool:
         """Whether the machine between the two is the one sought, or no other can be found."""
@@ -482,7 +485,7 @@ def _told(
     fit = fit._replace(
         objective=half_norm,
         dual_objective=half_norm - gap,
-        duality_gap=max(0.0, gap),
+        duality_gap=float(np.maximum(0.0, gap)),
         n_iter=n_iter,
         status=Status.CONVERGED if good else early,
     )

@@ -196,4 +196,6 @@ def _with_feasible_primal(fit: BinaryFit) -> BinaryFit:
     worst = float(fit.slack.max(initial=0.0)) + fit.rounding
     half_norm = 0.5 / fit.margin**2
     primal = half_norm / (1.0 - worst) ** 2 if worst < 1.0 else np.inf
-    return fit._replace(objective=primal, duality_gap=max(0.0, primal - fit.dual_objective))
+    return fit._replace(
+        objective=primal, duality_gap=float(np.maximum(0.0, primal - fit.dual_objective))
+    )

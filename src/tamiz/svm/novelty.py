@@ -370,7 +370,8 @@ class SVDD(NoveltyMachine):
             self.objective_ = squared
         self.squared_radius_ = squared
         self.radius_ = float(np.sqrt(squared))
-        self.offset_ = -squared - ON_BOUNDARY * max(squared, 1e-300)
+        rounding = 4.0 * K.rounding_error  # a distance is made of four kernel values
+        self.offset_ = -squared - max(ON_BOUNDARY * max(squared, 1e-300), rounding)
         self.dual_objective_ = -2.0 * result.objective
         self.duality_gap_ = max(0.0, self.objective_ - self.dual_objective_)
         constant = float(np.ptp(diag)) <= 1e-9 * max(1.0, float(np.abs(diag).max()))

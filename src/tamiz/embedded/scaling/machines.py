@@ -66,6 +66,8 @@ from tamiz.validation import TOO_FAR, TOO_LARGE, Labels, check_penalties, far_le
 #: Stands for a factor of zero. Its square adds nothing to any kernel value, but the derivative by
 #: the square of a factor can still be read off the derivative by the factor.
 TINY = 1e-100
+#: A factor has to be larger than this, to be told from one of zero.
+LEAST = 1e-90
 
 #: Accuracy of the inner problems, far below any decrease that a step is accepted for.
 INNER_TOL = 1e-5

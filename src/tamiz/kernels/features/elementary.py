@@ -67,8 +67,9 @@ class InnerProductFeatures(FeatureGram):
         return apply_rows(self.kernel.value, self._base, self._spare)
 
     def _drift_error(self) -> float:
-        largest = self._base.diagonal().max(initial=0.0, keepdims=True)
-        return self._drift * float(np.abs(self.kernel.slope(largest))[0])
+        largest = float(self._base.diagonal().max(initial=0.0))
+        before, after = self.kernel.value(np.array([largest, largest + self._drift]))
+        return abs(float(after - before))
 
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         if left is right and len(right) == self.n:
