@@ -525,7 +525,7 @@ def refuse_class(name: str, value: Any, kind: type, example: str) -> None:
 #: How much larger one spread may be than another.
 _FACTOR = 1000.0
 #: Samples so many times farther from the origin than from their mean are far from it.
-_FAR = 10.0
+_FAR = 5.0
 _ROWS = 256  # most rows that are looked at
 _FEW = 8  # rows of the first look, which most tables pass
 _EXTREMES = 64  # features with the least, and with the largest range there, of the second look
@@ -604,13 +604,15 @@ def warn_if_unscaled(estimator: Any, X: Any) -> None:
 
 
 def far_from_origin(X: Any) -> bool:
-    """Whether samples are over ten times farther from the origin than from their mean.
+    """Whether samples are over five times farther from the origin than from their mean.
 
     Root mean squares of both distances are compared; samples that are all equal are not far.
     """
     if type(X) is not np.ndarray or X.ndim != 2 or min(X.shape) < 1:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(np.vdot(X, X)):
+            X = X / np.abs(X).max()
         mean = X.mean(axis=0)
         near = near_mean(float(mean @ mean), float(np.vdot(X, X)) / len(X))
     return not near and bool((X[:1] != X).any())
