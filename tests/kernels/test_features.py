@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -313,3 +315,24 @@ def test_leave_one_out_diagonals_equal_brute_force(name):
     grams = [naive.gram(oracle, naive.scaled(X, SCALE, without=j)) for j in range(P)]
     expected = [weights @ np.diag(gram) if SCALE[j] else np.nan for j, gram in enumerate(grams)]
     close(found, np.array(expected), 1e-11)
+
+
+@pytest.mark.parametrize("removed", [[], [0], [2, 0]])
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+def test_error_of_an_entry_is_that_beside_exact_arithmetic(offset, removed):
+    rng = np.random.default_rng(0)
+    X = offset + rng.normal(size=(12, 4))
+    X[:, 0] *= 1e3  # taking it off leaves its rounding behind
+    tracker = (2.0 * Linear() + Polynomial(degree=3, gamma=0.5, coef0=1.0)).track(X)
+    for j in removed:
+        tracker.remove(j)
+    kept = [j for j in range(4) if j not in removed]
+    rows = [[Fraction(float(v)) for v in row] for row in X[:, kept]]
+    worst = 0.0
+    for i, a in enumerate(rows):
+        for k, b in enumerate(rows):
+            inner = sum(u * v for u, v in zip(a, b, strict=True))
+            exact = 2 * inner + (inner / 2 + 1) ** 3
+            worst = max(worst, abs(float(Fraction(float(tracker.K[i, k])) - exact)))
+    largest = float(np.abs(tracker.K).max())
+    assert worst <= tracker.entry_error <= 1e-11 * largest

@@ -1,12 +1,40 @@
 """Samples far from the origin, and in extreme units: right, or refused, or said; never wrong."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM, SVMRFE, HoldOutSVM, RobustLP
+from tamiz.embedded import (
+    AROM,
+    FSV,
+    L0L2SVM,
+    L1L2SVM,
+    L1SVM,
+    SVMRFE,
+    AdaptiveScaling,
+    HoldOutSVM,
+    RadiusMarginScaling,
+    RobustLP,
+)
+from tamiz.kernels import RBF, Linear
 from tamiz.persistence import load, save
-from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, LinearMachine, OneClassSVM
+from tamiz.svm import (
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    HardMarginSVC,
+    LinearMachine,
+    NotSeparableError,
+    OneClassSVM,
+    PegasosClassifier,
+    PerceptronClassifier,
+    SubgradientClassifier,
+)
+from tamiz.validation import UnscaledWarning, far_from_origin
 
 POINTS = np.array([[0.0], [1.0], [3.0], [4.0]])
 SIGNS = np.array([-1, -1, 1, 1])
@@ -152,3 +180,222 @@ def test_a_machine_that_is_fitted_again_forgets_where_it_was():
 def test_a_kernel_of_zeros_has_no_rounding():
     machine = SVC(kernel="precomputed").fit(np.zeros((4, 4)), [0, 0, 1, 1])
     assert np.isfinite(machine.kkt_violation_)
+
+
+PLANE = np.array([[0.0, 0], [1, 3], [2, 0], [4, 1], [5, 4], [6, 2]])
+SIDES = np.array([-1, -1, -1, 1, 1, 1])
+NOT_MOVED = {  # kernels that are not those of a machine that may measure from anywhere
+    "2 * linear": {"kernel": 2 * Linear()},
+    "poly": {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+    "cubic": {"kernel": "poly", "degree": 3, "gamma": 1.0, "coef0": 1.0},
+    "linear + rbf": {"kernel": Linear() + RBF(gamma=0.1)},
+    "function": {"kernel": lambda X, Z: X @ Z.T},
+}
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e9])
+@pytest.mark.parametrize("name", sorted(NOT_MOVED))
+def test_elimination_says_that_kernel_values_lost_their_digits(name, offset):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        rfe = SVMRFE(1, **NOT_MOVED[name]).fit(offset + PLANE, SIDES)
+    assert [w.category for w in said] == [ConvergenceWarning]
+    assert "StandardScaler" in str(said[0].message)
+    assert rfe.status_ == rfe.selection_.notes["status"] == rfe.estimator_.status_ == "stalled"
+    assert rfe.estimator_.kkt_violation_ > rfe.tol
+
+
+@pytest.mark.parametrize("name", sorted(NOT_MOVED))
+def test_elimination_is_certified_where_digits_are_left(name):
+    rfe = SVMRFE(1, **NOT_MOVED[name]).fit(1e4 + PLANE, SIDES)
+    assert rfe.status_ == rfe.estimator_.status_ == "converged"
+    assert 0 < rfe.estimator_.kkt_violation_ <= rfe.tol
+    assert rfe.score(1e4 + PLANE, SIDES) == 1.0
+
+
+def test_kept_machine_has_the_certificate_of_one_that_is_fitted():
+    rfe = SVMRFE(1, **NOT_MOVED["function"]).fit(1e9 + PLANE, SIDES)
+    kept, kernel = rfe.estimator_, rfe.estimator_.kernel_
+    with pytest.warns(ConvergenceWarning, match="in floating point"):
+        fitted = SVC(kernel=kernel).fit((1e9 + PLANE)[:, rfe.support_], SIDES)
+    for machine in (kept, fitted):
+        assert machine.status_ == "stalled"
+        assert machine.duality_gap_ > 1.0
+
+
+def test_elimination_by_errors_counts_machines_without_digits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="HoldOutSVM: 4 of 4 machines"):
+        HoldOutSVM(2, kernel=2 * Linear(), random_state=0).fit(1e9 + X, y)
+
+
+def separated_plane(offset=0.0, n=40):
+    """Samples in four columns, of which the first two tell the classes apart by a margin."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    X[:, :2] += 0.4 * y[:, None]
+    return offset + X, y
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e9, 1e12])
+def test_hard_margin_does_not_say_inseparable_of_lost_digits(offset):
+    X, y = separated_plane(offset)
+    with pytest.raises(ValueError, match=r"cannot be told: .* too far from the origin") as caught:
+        HardMarginSVC("poly", degree=2, coef0=1.0).fit(X, y)
+    assert not isinstance(caught.value, NotSeparableError)
+    assert "StandardScaler" in str(caught.value)
+
+
+@pytest.mark.parametrize("offset", [0.0, 10.0])
+def test_hard_margin_says_inseparable_where_digits_are_left(offset):
+    cross = offset + np.array([[0.0, 0], [1, 1], [1, 0], [0, 1], [0.5, 0.5]])
+    with pytest.raises(NotSeparableError):
+        HardMarginSVC(2 * Linear()).fit(cross, [0, 0, 1, 1, 1])
+    with pytest.raises(NotSeparableError):  # no digits could tell equal samples apart
+        HardMarginSVC(2 * Linear()).fit(np.full((4, 2), 1e9), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e9, 1e12])
+def test_budget_is_met_or_said_to_be_in_doubt(offset):
+    X, y = separated_plane(offset)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        machine = BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
+    assert bool(said) == (machine.status_ != "converged")
+    if machine.status_ == "converged":
+        assert machine.score(X, y) > 0.9
+        assert machine.kkt_violation_ <= machine.tol
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8, 1e12])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RadiusMarginScaling(2, kernel="linear"),
+        lambda: RadiusMarginScaling(2, kernel="linear", criterion="span"),
+        lambda: AdaptiveScaling(2, kernel="linear"),
+    ],
+    ids=["radius", "span", "adaptive"],
+)
+@pytest.mark.filterwarnings("error")
+def test_scaling_of_a_linear_kernel_does_not_depend_on_the_origin(make, offset):
+    X, y = separated_plane(offset)
+    near, far = make().fit(X - offset, y), make().fit(X, y)
+    assert far.order_.tolist() == near.order_.tolist()
+    np.testing.assert_allclose(far.scale_, near.scale_, rtol=1e-2, atol=1e-3)
+    values = far.decision_function(X)
+    np.testing.assert_allclose(values, near.decision_function(X - offset), atol=0.05)
+
+
+def test_scaling_without_an_optimum_gives_the_true_reason():
+    X, y = separated_plane(1e9)
+    selector = RadiusMarginScaling(2, kernel="poly", degree=2, coef0=1.0)
+    with pytest.raises(ValueError, match="too far from the origin"):
+        selector.fit(X, y)
+
+
+def test_span_estimate_has_no_warning_of_its_matrix():
+    X, y = separated_plane(1e4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RadiusMarginScaling(2, kernel="linear", criterion="span").fit(X, y)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e7, 1e9, 1e11])
+def test_one_class_far_from_the_origin_has_the_outliers_it_was_asked_for(offset):
+    X = offset + np.random.default_rng(0).normal(size=(900, 2))
+    machine = OneClassSVM(nu=0.5, kernel="linear").fit(X)
+    assert machine.status_ == "converged"
+    assert 0.4 <= (machine.predict(X) == -1).mean() <= 0.5
+    values = machine.decision_function(X)
+    assert np.corrcoef(values, X.sum(axis=1) - 2 * offset)[0, 1] > 0.999
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e11])
+def test_one_class_says_that_digits_are_lost(offset):
+    X = offset + np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.warns(ConvergenceWarning, match="in floating point"):
+        machine = OneClassSVM(nu=0.5, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X)
+    assert machine.status_ == "stalled"
+
+
+def plane_of_labels(offset, n=200):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X + offset, np.where(X @ rng.normal(size=3) > 0, 1, -1)
+
+
+STEPS = {
+    "pegasos": lambda: PegasosClassifier(random_state=0),
+    "subgradient": SubgradientClassifier,
+}
+
+
+@pytest.mark.parametrize("offset", [10.0, 1e2, 1e4, 1e9, 1e15])
+@pytest.mark.parametrize("name", sorted(STEPS))
+def test_machines_of_steps_say_that_samples_are_far(name, offset):
+    X, y = plane_of_labels(offset)
+    with pytest.warns(UnscaledWarning, match="farther from the origin") as said:
+        STEPS[name]().fit(X, y)
+    assert len(said) == 1
+    assert "StandardScaler" in str(said[0].message)
+    assert said[0].filename == __file__
+
+
+def test_samples_are_far_in_any_unit():
+    X, _ = plane_of_labels(1e4)
+    for scale in (1e-150, 1.0, 1e150, 1e300):
+        assert far_from_origin(scale * X)
+        assert not far_from_origin(scale * (X - 1e4))
+
+
+@pytest.mark.parametrize("name", sorted(STEPS))
+@pytest.mark.filterwarnings("error::tamiz.validation.UnscaledWarning")
+def test_ordinary_tables_are_not_far(name):
+    for load_table in (load_breast_cancer, load_wine, load_iris, load_digits):
+        X, y = load_table(return_X_y=True)
+        STEPS[name]().set_params(max_iter=2).fit(X, y)
+    counts = np.random.default_rng(0).poisson(20.0, size=(100, 5))
+    STEPS[name]().fit(counts, np.arange(100) % 2)
+    STEPS[name]().fit(np.full((4, 2), 1e9), [0, 1, 0, 1])  # nothing to subtract that would help
+    X, y = plane_of_labels(1e3)
+    STEPS[name]().set_params(fit_intercept=False).fit(X, y)  # the origin is meant
+
+
+def test_streams_say_that_samples_are_far_once():
+    X, y = plane_of_labels(1e3)
+    stream = PegasosClassifier()
+    with pytest.warns(UnscaledWarning, match="farther from the origin"):
+        stream.partial_fit(X[:100], y[:100], classes=[-1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream.partial_fit(X[100:], y[100:])
+        PegasosClassifier().partial_fit(X[:2], y[:2], classes=[-1, 1])  # too few to know
+        PegasosClassifier().fit_stream([(X, y)], passes=2, standardize=True)
+    with pytest.warns(UnscaledWarning, match="standardize=True"):
+        PegasosClassifier().fit_stream([(X, y)], passes=2)
+
+
+def test_perceptron_far_from_the_origin_gives_the_reason():
+    X, y = plane_of_labels(1e4)
+    with pytest.warns(ConvergenceWarning, match="far from the origin") as said:
+        PerceptronClassifier().fit(X, y)
+    assert len(said) == 1
+    with pytest.warns(ConvergenceWarning, match="none will be"):
+        PerceptronClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+
+
+def test_a_norm_lost_in_rounding_leaves_a_gap_that_is_a_bound():
+    X, y = 1000.0 + np.arange(5.0)[:, None], [-1, 1, -1, 1, 1]
+    machine = SVC(kernel="poly", degree=2, coef0=1.0).fit(X, y)
+    losses = np.maximum(0.0, 1.0 - y * machine.decision_function(X)).sum()
+    assert machine.status_ == "converged"
+    assert losses - 8 / 3 <= machine.duality_gap_ < 0.01  # the optimum without curvature is 8/3
+
+
+def test_ball_contains_its_samples_where_distances_are_rounded():
+    X = 1e75 * (1e6 + POINTS)
+    assert SVDD(nu=0, kernel="poly", degree=2, coef0=1.0).fit(X).predict(X).tolist() == [1, 1, 1, 1]

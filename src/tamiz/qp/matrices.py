@@ -38,6 +38,9 @@ class QMatrix(ABC):
 
     n: int
 
+    #: samples that it was computed from, where they are known
+    X: Any = None
+
     #: absolute error of an entry that a solver must expect (0 when exact to float64)
     entry_error: float = 0.0
 
@@ -119,15 +122,28 @@ class QMatrix(ABC):
 
 
 class DenseQ(QMatrix):
-    """A matrix that is there already."""
+    """A matrix that is there already.
+
+    Parameters
+    ----------
+    array : array of shape (n, n)
+        The entries.
+    rounding_error : float
+        Absolute error of an entry, where it is known.
+    """
 
     in_memory = True
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: np.ndarray, rounding_error: float = 0.0):
+        self._rounding_error = rounding_error
         self.array = np.ascontiguousarray(array)
         if self.array.dtype not in (np.float32, np.float64):
             self.array = self.array.astype(np.float64)
         self.n = len(self.array)
+
+    @property
+    def rounding_error(self) -> float:
+        return self._rounding_error
 
     @property
     def dtype(self) -> np.dtype:
@@ -152,11 +168,11 @@ class DenseQ(QMatrix):
         return result
 
     def double(self) -> DenseQ:
-        return DenseQ(self.array.astype(np.float64))
+        return DenseQ(self.array.astype(np.float64), self._rounding_error)
 
     def subset(self, samples: np.ndarray, whole: bool = True) -> DenseQ:
         """The part that belongs to ``samples``."""
-        return DenseQ(take_block(self.array, samples))
+        return DenseQ(take_block(self.array, samples), self._rounding_error)
 
 
 class KernelQ(QMatrix):

@@ -305,6 +305,18 @@ def optimality(b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarra
     return Optimality(violation, multiplier, duality_gap(b, g, lower, upper, multiplier))
 
 
+def gradient_rounding(entry_error: float, b: np.ndarray, diag: np.ndarray) -> float:
+    """What errors of the entries of ``Q`` may have changed in the gradient at ``b``.
+
+    ``entry_error`` is that of the largest entry. An entry's error goes with the root of both its
+    diagonal entries; errors are independent.
+    """
+    size, largest = float(np.abs(b).max(initial=0.0)), float(np.abs(diag).max(initial=0.0))
+    if not entry_error > 0 or not 0 < size < np.inf or not largest > 0:
+        return 0.0
+    return entry_error * size * float(np.sqrt(np.square(b / size) @ (np.abs(diag) / largest)))
+
+
 def kkt_violation(b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
     """Largest decrease rate of the objective along a feasible pair direction, at least zero."""
     grow = g[b < upper]

@@ -12,6 +12,7 @@ from tamiz.qp.problem import (
     InfeasibleError,
     QuadraticProblem,
     SignFreeProblem,
+    gradient_rounding,
     kkt_violation,
     optimality,
 )
@@ -106,18 +107,11 @@ class State:
         return Q.rounding_error > 0 and Q.rounding_error * free.reach() > 0.25 * tol
 
     def rounding(self) -> float:
-        """What rounding of the entries in float64 may have changed in the gradient.
-
-        An entry's error goes with the root of both its diagonal entries; errors are independent.
-        """
+        """What rounding of the entries in float64 may have changed in the gradient."""
         error = self.free.Q.rounding_error
         if not error > 0:  # before the diagonal, which not every matrix has at hand
             return 0.0
-        b, diag = self.point[0], np.abs(self.free.Q.diag())
-        size = float(np.abs(b).max(initial=0.0))
-        if not 0 < size < np.inf or not diag.max(initial=0.0) > 0:
-            return 0.0
-        return error * size * float(np.sqrt(np.square(b / size) @ (diag / diag.max())))
+        return gradient_rounding(error, self.point[0], self.free.Q.diag())
 
     def violation(self) -> float:
         """KKT violation at the current point."""

@@ -49,7 +49,7 @@ from scipy.special import expit
 
 from tamiz.qp import DenseQ, ShiftedQ, svc_problem
 from tamiz.solvers import solve
-from tamiz.svm.diagnostics import machine_data, require_two_classes
+from tamiz.svm.diagnostics import from_first, machine_data, require_two_classes
 from tamiz.svm.svc import KernelClassifier
 from tamiz.svm.terms import terms_of
 from tamiz.validation import check_level, checked, integer_from, optional, real_number
@@ -278,6 +278,7 @@ def squared_spans(
     """``S_p²`` of the free and of the bounded support vectors; infinite without free ones."""
     if not len(free):
         return np.empty(0), np.full(len(bounded), np.inf)
+    K = from_first(K)
     inverse = bordered_inverse(K[np.ix_(free, free)])
     depth = inverse.diagonal()[:-1]
     own = np.divide(1.0, depth, out=np.full(len(free), np.inf), where=depth > 0)

@@ -42,9 +42,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.qp import QMatrix, equality_multiplier, kkt_violation, svc_problem
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm.diagnostics import least_slack
-from tamiz.svm.hard_margin import fit_without_slack
+from tamiz.svm.hard_margin import fit_without_slack, require_digits
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
-from tamiz.svm.multiclass import BinaryFit, Task, describe
+from tamiz.svm.multiclass import BinaryFit, Task, at_stake, describe
 from tamiz.svm.svc import KernelClassifier
 from tamiz.validation import (
     Labels,
@@ -352,13 +352,13 @@ class _Search:
         self.high: _Member | None = None  # not too much
         self.rounding = 1e-10 * none.slack
         self.n_iter = self.n_machines = self.grown = 0
-        self.interrupted = self.limited = False
+        self.interrupted = self.limited = self.vague = False
         self.halving = False
 
     @property
     def stopped(self) -> bool:
         lost = self.high is None and self.grown >= _GROWTHS
-        return self.interrupted or lost or self.n_machines >= _LIMIT
+        return self.interrupted or self.vague or lost or self.n_machines >= _LIMIT
 
     def try_at(self, C: float, start: np.ndarray | None) -> None:
         """Solve the machine with penalty ``C``, and keep it as one of the two."""
@@ -372,10 +372,13 @@ class _Search:
             if self.low.C > 0.0 or self.high is not None:
                 return
         member = _Member(C, result, _slack(result, signs, weight))
+        hidden = result.rounding > 10.0 * self.options["tol"]
         if member.slack > budget + self.rounding:
             self.low = member
+            self.vague |= hidden  # no machine of a larger penalty is known better
         else:
             self.high = member
+            self.vague |= hidden and result.status == Status.MAX_ITER
 
     def is_exact(self, tol: float) -> bool:
         """Whether the machine between the two is the one sought, or no other can be found."""
@@ -437,15 +440,15 @@ def _between(low: _Member, high: _Member, problem: SlackProblem) -> _Member:
     # at the bound of both is at the bound of this one, rounding aside
     a = np.where((one.a >= low.C * problem.weight) & (two.a >= high.C * problem.weight), top, a)
     gradient = (1.0 - theta) * one.gradient + theta * two.gradient
-    signs, a = problem.signs, np.minimum(a, top)
+    signs, a, rounding = problem.signs, np.minimum(a, top), max(one.rounding, two.rounding)
     ends = signs * top
     point = signs * a, signs * gradient, np.minimum(ends, 0.0), np.maximum(ends, 0.0)
     result = two._replace(
         a=a,
         gradient=gradient,
         multiplier=(1.0 - theta) * (one.multiplier or 0.0) + theta * (two.multiplier or 0.0),
-        violation=kkt_violation(*point),
-        rounding=max(one.rounding, two.rounding),
+        violation=kkt_violation(*point) + rounding,
+        rounding=rounding,
     )
     member = _Member(C, result, _slack(result, signs, problem.weight))
     # without free variables the constant is not unique: the middle, if it takes no more slack
@@ -473,13 +476,16 @@ def _told(
     """The machine between two, with what it says about itself."""
     member = _between(low, high, problem)
     half_norm, gap = _gap(member, problem.budget)
+    rounding, penalties = member.result.rounding, member.C * problem.weight
+    fit = describe(member.result, problem.signs, penalties)
+    gap += rounding * at_stake(fit.alpha, penalties[fit.slack > 0])
     within = member.slack <= problem.budget * (1.0 + 1e-9) + 1e-9 * enough
-    good = within and gap <= tol * half_norm + 1e-12 and early is not Status.INTERRUPTED
-    fit = describe(member.result, problem.signs, member.C * problem.weight)
+    good = within and gap <= tol * half_norm + 1e-12 and rounding <= tol
+    good = good and early is not Status.INTERRUPTED
     fit = fit._replace(
         objective=half_norm,
         dual_objective=half_norm - gap,
-        duality_gap=max(0.0, gap),
+        duality_gap=float(np.maximum(0.0, gap)),
         n_iter=n_iter,
         status=Status.CONVERGED if good else early,
     )
@@ -492,6 +498,7 @@ def _require_enough(problem: SlackProblem) -> None:
     K, signs, weight, budget = problem
     least = least_slack(np.asarray(K.dense(), dtype=np.float64), signs, weight)
     if least > budget + 1e-9 * (budget + float(weight.sum())):
+        require_digits(K, f"Whether a machine has a total slack of {budget:.6g} or less")
         raise ValueError(
             f"No machine has a total slack of {budget:.6g} or less: the least that any hyperplane "
             f"of the feature space needs is {least:.6g}. Raise the budget above that, or use a "

@@ -199,6 +199,7 @@ _RANK_TOL = 1e-12
 
 def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
     """Decide whether labels ±1 can be separated in the feature space of a Gram matrix."""
+    K = from_first(K)
     Z = feature_coordinates(K)
     if Z.shape[1] >= len(K):
         return Verdict(True, None, np.inf)
@@ -218,6 +219,7 @@ def least_slack(K: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
 
     So it is where the linear program fails, or the kernel has no feature space.
     """
+    K = from_first(K)
     Z = feature_coordinates(K)
     if Z.shape[1] >= len(K):
         return 0.0
@@ -225,6 +227,11 @@ def least_slack(K: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
         return np.nan
     answer = _slack_program(_standard(Z), signs, weight)
     return float(answer.fun) if answer.success else np.nan
+
+
+def from_first(K: np.ndarray) -> np.ndarray:
+    """Inner products measured from the first sample: no hyperplane depends on the origin."""
+    return np.asarray(K - K[0] - K[:, :1] + K[0, 0])
 
 
 def _standard(Z: np.ndarray) -> np.ndarray:

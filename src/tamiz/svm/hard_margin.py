@@ -12,11 +12,15 @@ from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm.diagnostics import NotSeparableError, separability
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
 from tamiz.svm.multiclass import BinaryFit, describe
+from tamiz.svm.novelty import squared_spread
 from tamiz.svm.svc import KernelClassifier
-from tamiz.validation import by_keyword, unchanged_on_error
+from tamiz.validation import TOO_FAR, by_keyword, unchanged_on_error
 
 #: Steps per sample before the question of separability is put to a linear programme.
 _FIRST_STEPS = 50
+#: What hulls of samples have in common is not asked of kernel values whose error is a larger
+#: fraction than this of the largest squared distance.
+_HIDDEN = 1e-10
 
 
 class HardMarginSVC(KernelClassifier):
@@ -155,10 +159,13 @@ def _require_separable(K: QMatrix, signs: np.ndarray, result: QPResult) -> None:
     """Return if some hyperplane separates; raise with the certificate if none does."""
     assert result.gradient is not None
     decision = signs * (result.gradient + 1.0)  # without the intercept
+    if result.status is Status.UNBOUNDED:
+        require_digits(K, "Whether the classes can be separated")
     if decision[signs > 0].min() > decision[signs < 0].max():
         return
     verdict = separability(np.asarray(K.dense(), dtype=np.float64), signs)
     if not verdict.separable:
+        require_digits(K, "Whether the classes can be separated")
         raise NotSeparableError(
             "The classes cannot be separated: their convex hulls share a point in the feature "
             "space of the kernel, so no hard margin exists. Use SVC, which admits slack at a "
@@ -166,6 +173,18 @@ def _require_separable(K: QMatrix, signs: np.ndarray, result: QPResult) -> None:
             verdict.certificate,
             verdict.distance,
         )
+
+
+def require_digits(K: QMatrix, what: str) -> None:
+    """Refuse to answer from kernel values whose rounding hides how the samples differ."""
+    error = K.rounding_error
+    if error > 0 and error > _HIDDEN * squared_spread(K) and not _all_equal(K.X):
+        raise ValueError(f"{what} cannot be told: {TOO_FAR}")
+
+
+def _all_equal(X: Any) -> bool:
+    """Whether samples are known to be the same: no digits could tell them apart."""
+    return isinstance(X, np.ndarray) and bool((X[:1] == X).all())
 
 
 def _with_feasible_primal(fit: BinaryFit) -> BinaryFit:
@@ -177,4 +196,6 @@ def _with_feasible_primal(fit: BinaryFit) -> BinaryFit:
     worst = float(fit.slack.max(initial=0.0)) + fit.rounding
     half_norm = 0.5 / fit.margin**2
     primal = half_norm / (1.0 - worst) ** 2 if worst < 1.0 else np.inf
-    return fit._replace(objective=primal, duality_gap=max(0.0, primal - fit.dual_objective))
+    return fit._replace(
+        objective=primal, duality_gap=float(np.maximum(0.0, primal - fit.dual_objective))
+    )

@@ -179,7 +179,10 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
     intercept = -float(result.multiplier or 0.0) + 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         squared_norm = float(alpha @ (gradient + 1.0))
-    if squared_norm < -1e-9 * max(1.0, float(alpha.sum())):
+        lost = 4.0 * result.rounding * float(np.linalg.norm(alpha))
+    zero = 1e-9 * max(1.0, float(alpha.sum()))
+    margin = np.inf if squared_norm >= -zero else np.nan  # where it is not known to be positive
+    if squared_norm < -max(zero, lost):
         squared_norm = np.nan  # an indefinite kernel has no norm, no margin and no duality gap
     else:
         squared_norm = max(0.0, squared_norm)
@@ -192,15 +195,16 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
     primal = 0.5 * squared_norm + penalty
     dual = float(alpha.sum() - 0.5 * squared_norm)
     gap = float(np.maximum(0.0, primal - dual))
-    if result.rounding > 0:
-        gap += result.rounding * at_stake(alpha, C[(slack > 0) & np.isfinite(C)])
+    if result.rounding > 0:  # which may give slack to samples on the margin, too
+        touched = -(gradient + signs * intercept) > -result.rounding
+        gap += result.rounding * at_stake(alpha, C[touched & np.isfinite(C)])
     return BinaryFit(
         alpha=alpha,
         intercept=intercept,
         slack=slack,
         free=np.flatnonzero(positive & (alpha < C)),
         bounded=np.flatnonzero(positive & (alpha >= C)),
-        margin=np.inf if squared_norm == 0 else 1.0 / np.sqrt(squared_norm),
+        margin=margin if squared_norm == 0 else 1.0 / np.sqrt(squared_norm),
         objective=primal,
         dual_objective=dual,
         duality_gap=gap,

@@ -50,6 +50,7 @@ _LARGEST = 1e140
 #: Samples this close to the boundary, relative to its level, count as inside: free support vectors
 #: lie on it exactly, and rounding must not decide what they are.
 ON_BOUNDARY = 1e-9
+_LAST_DIGITS = 1e-13  # of a level that is far from zero for how values differ
 
 
 class NoveltyMachine(OutlierMixin, NoveltyPlot, KernelMachine):
@@ -148,7 +149,8 @@ class OneClassSVM(NoveltyMachine):
     gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, device, verbose
         As in :class:`SVC`.
     tol : float, default=1e-3
-        Largest violation of the KKT conditions accepted, relative to the largest ``K(x, x)``.
+        Largest violation of the KKT conditions accepted, relative to the largest ``K(x, x)``; far
+        from the origin of the feature space, to how much products with ``w`` differ there.
 
     Attributes
     ----------
@@ -162,7 +164,9 @@ class OneClassSVM(NoveltyMachine):
         Minus the optimum ``½ alpha'K alpha`` of the dual.
     duality_gap_ : float
         Bound on the distance to the optimum.
-    kkt_violation_, n_iter_, status_, device_, kernel_
+    kkt_violation_ : float
+        Largest violation of the KKT conditions, in the unit of kernel values.
+    n_iter_, status_, device_, kernel_
         As in :class:`SVC`.
 
     See Also
@@ -224,9 +228,23 @@ class OneClassSVM(NoveltyMachine):
     def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
         return one_class_problem(K, self.nu, weight)
 
+    def _scale(self, K: QMatrix) -> float:
+        return super()._scale(K) * self._contrast(K)
+
+    def _contrast(self, K: QMatrix) -> float:
+        """How gradients differ, as a fraction of their size.
+
+        They are products with the normal, and far from the origin all are nearly the same: they
+        differ as the products with one sample do, or as far as the samples are apart.
+        """
+        size = super()._scale(K)
+        products = np.ptp(np.asarray(K.rows(np.zeros(1, dtype=np.intp))[0], dtype=np.float64))
+        apart = squared_spread(K) - 4.0 * K.rounding_error  # a difference of products itself
+        return float(np.clip(max(products / size, np.sqrt(max(apart, 0.0) / size)), 1e-16, 1.0))
+
     def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
         level = least_gradient(result, problem)
-        self.offset_ = level - ON_BOUNDARY * abs(level)
+        self.offset_ = level - max(ON_BOUNDARY * self._contrast(K), _LAST_DIGITS) * abs(level)
         self.intercept_ = np.array([-self.offset_])
         self.dual_objective_ = -float(result.objective or 0.0)
         self.duality_gap_ = result.gap
@@ -352,7 +370,8 @@ class SVDD(NoveltyMachine):
             self.objective_ = squared
         self.squared_radius_ = squared
         self.radius_ = float(np.sqrt(squared))
-        self.offset_ = -squared - ON_BOUNDARY * max(squared, 1e-300)
+        rounding = 4.0 * K.rounding_error  # a distance is made of four kernel values
+        self.offset_ = -squared - max(ON_BOUNDARY * max(squared, 1e-300), rounding)
         self.dual_objective_ = -2.0 * result.objective
         self.duality_gap_ = max(0.0, self.objective_ - self.dual_objective_)
         constant = float(np.ptp(diag)) <= 1e-9 * max(1.0, float(np.abs(diag).max()))

@@ -41,13 +41,19 @@ from tamiz.validation import (
     check_known_classes,
     check_X,
     checked,
+    far_from_origin,
     integer_from,
+    near_mean,
     optional,
     unchanged_on_error,
+    warn_if_far,
 )
 
 #: A pass has at most so many steps for each row, and in all, whatever the weights.
 _MOST_TIMES, _MOST_STEPS = 100, 1_000_000
+
+#: A first batch of so many rows says where the samples of a stream lie.
+_ENOUGH = 30
 
 _AVERAGING = {False: Averaging.NONE, True: Averaging.ALL, "tail": Averaging.TAIL}
 
@@ -252,6 +258,7 @@ class PegasosClassifier(LinearDecision):
                 )
             X, y, weight = check_counted_rows(X, y, sample_weight)
             X = check_X(self, X, reset=True, accept_sparse=True)
+            warn_if_far(self, self.fit_intercept and far_from_origin(X))
             labels = check_classes(y, X.shape[0])
             samples = self._samples(X, labels, weight)
             n_rows = float(X.shape[0] if weight is None else weight.sum())
@@ -357,6 +364,11 @@ class PegasosClassifier(LinearDecision):
             stream = Stream(self, source, target, options, sampled=False)
             warn_if_sorted(stream)
             units = stream.units() if standardize else None
+            if not standardize and self.fit_intercept and not stream.table.schema.sparse:
+                mean, deviation = stream.spread()
+                mean2 = float(mean @ mean)
+                far = not near_mean(mean2, mean2 + float(deviation @ deviation))
+                warn_if_far(self, far and bool(deviation.any()), "Set standardize=True.")
             weight = stream.weights(self.class_weight)
             self.classes_ = stream.classes
             self._setting = self._new_setting(lambda_of(self.lambda_, self.C, stream.n_rows))
@@ -429,6 +441,8 @@ class PegasosClassifier(LinearDecision):
         codes = check_known_classes(y, X.shape[0], announced)
         samples = self._samples(X, Labels(announced, codes))
         if first:
+            if X.shape[0] >= _ENOUGH:
+                warn_if_far(self, self.fit_intercept and far_from_origin(X))
             self.classes_ = announced
             self._setting = self._new_setting(self.lambda_)
             self._random = check_random_state(self.random_state)

@@ -20,6 +20,7 @@ from tamiz.validation import (
     check_known_classes,
     check_squares,
     check_X,
+    far_from_origin,
     unchanged_on_error,
 )
 
@@ -186,7 +187,7 @@ class PerceptronClassifier(LinearDecision):
             if self.status_ == "interrupted":
                 self._warn_interrupted(results)
             elif not self.converged_:
-                self._say_what_failed(statuses)
+                self._say_what_failed(statuses, self.fit_intercept and far_from_origin(X))
         return self
 
     def mistake_bound(self, machine: Any, X: Any, y: Any) -> Any:
@@ -257,7 +258,7 @@ class PerceptronClassifier(LinearDecision):
         random = check_random_state(self.random_state)
         return lambda: random.permutation(n)
 
-    def _say_what_failed(self, statuses: list[str]) -> None:
+    def _say_what_failed(self, statuses: list[str], far: bool) -> None:
         names = self.classes_[positive_classes(len(self.classes_))].tolist()
         failed = [repr(name) for name, s in zip(names, statuses, strict=True) if s != "separated"]
         what = (
@@ -267,7 +268,13 @@ class PerceptronClassifier(LinearDecision):
             'keep="best" returns the best weights met; PegasosClassifier or SVC serve classes '
             "that overlap."
         )
-        if self.status_ == "cycles":
+        if far:
+            self._warn(
+                f"{self.n_iter_} passes did not separate {what}. The samples are far from the "
+                "origin for how they differ, so that all steps are nearly the same: subtract the "
+                f"mean first (sklearn.preprocessing.StandardScaler). {advice}"
+            )
+        elif self.status_ == "cycles":
             self._warn(
                 f"no hyperplane was found that separates {what}, and none will be: after "
                 f"{self.n_iter_} passes the weights are back where they were before. {advice}"

@@ -16,7 +16,9 @@ from tamiz.validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    far_from_origin,
     unchanged_on_error,
+    warn_if_far,
 )
 
 
@@ -172,6 +174,7 @@ class SubgradientClassifier(LinearDecision):
             self._validate_params()
             X = check_X(self, X, reset=True, accept_sparse=True)
             check_squares(X)
+            warn_if_far(self, self.fit_intercept and far_from_origin(X))
             own = check_sample_weight(sample_weight, X.shape[0])
             labels = check_classes(y, X.shape[0], weight=own)
             if not own.all():

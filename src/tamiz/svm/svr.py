@@ -188,7 +188,8 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         intercept = -float(result.multiplier or 0.0) + 0.0
         ridge = coef / (2.0 * C) if squared else 0.0
         expansion = result.gradient[: len(coef)] - self.epsilon + target[active] - ridge
-        slack = np.maximum(0.0, np.abs(target[active] - expansion - intercept) - self.epsilon)
+        beyond = np.abs(target[active] - expansion - intercept) - self.epsilon
+        slack = np.maximum(0.0, beyond)
         dual = -result.objective
         with np.errstate(over="ignore", invalid="ignore"):
             loss = slack**2 if squared else slack
@@ -209,7 +210,7 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         self.objective_, self.dual_objective_ = primal, dual
         self.duality_gap_ = max(0.0, primal - dual)
         if result.rounding > 0:
-            self.duality_gap_ += result.rounding * at_stake(coef, C[slack > 0])
+            self.duality_gap_ += result.rounding * at_stake(coef, C[beyond > -result.rounding])
         self.kkt_violation_ = float(result.violation or 0.0)
         self.n_iter_ = max(1, result.iterations)
         self.status_ = str(result.status)

@@ -48,6 +48,11 @@ TOO_LARGE = (
     "X has very large values, whose squares or products are beyond what float64 holds. Scale the "
     "features first, for instance with sklearn.preprocessing.StandardScaler."
 )
+TOO_FAR = (
+    "in the feature space of the kernel, the samples are too far from the origin for how little "
+    "they differ, and rounding of kernel values hides it. Subtract the mean of each feature, or "
+    "scale the features (sklearn.preprocessing.StandardScaler)."
+)
 LARGE_TARGET = TOO_LARGE.replace("X has", "y has", 1).replace("the features", "the target", 1)
 _SHOWN_ARRAY = re.compile(r":\narray=.*\.\n(?=Reshape)", re.DOTALL)
 _LESS = "Use fewer samples or features at a time, or a machine with more memory."

@@ -524,6 +524,8 @@ def refuse_class(name: str, value: Any, kind: type, example: str) -> None:
 
 #: How much larger one spread may be than another.
 _FACTOR = 1000.0
+#: Samples so many times farther from the origin than from their mean are far from it.
+_FAR = 5.0
 _ROWS = 256  # most rows that are looked at
 _FEW = 8  # rows of the first look, which most tables pass
 _EXTREMES = 64  # features with the least, and with the largest range there, of the second look
@@ -532,10 +534,12 @@ _inner: ContextVar[bool] = ContextVar("tamiz_inner_fit", default=False)
 
 
 class UnscaledWarning(UserWarning):
-    """Features differ so much in spread that those of large units decide alone.
+    """Features differ so much in spread, or are so far from zero, that units decide the answer.
 
-    Raised by ``fit`` of methods that depend on the units of the features. Scale the features, or
-    silence it with ``warnings.simplefilter("ignore", UnscaledWarning)`` if the units are meant.
+    Raised by ``fit`` of methods that depend on the units of the features, and of those that
+    approach their answer in steps made of samples, which lie far from the origin. Scale the
+    features, or silence it with ``warnings.simplefilter("ignore", UnscaledWarning)`` if the units
+    are meant.
     """
 
 
@@ -597,6 +601,49 @@ def warn_if_unscaled(estimator: Any, X: Any) -> None:
         UnscaledWarning,
         stacklevel=depth_of_caller(),
     )
+
+
+def far_from_origin(X: Any) -> bool:
+    """Whether samples are over five times farther from the origin than from their mean.
+
+    Root mean squares of both distances are compared; samples that are all equal are not far.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or min(X.shape) < 1:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(np.vdot(X, X)):
+            X = X / np.abs(X).max()
+        mean = X.mean(axis=0)
+        near = near_mean(float(mean @ mean), float(np.vdot(X, X)) / len(X))
+    return not near and bool((X[:1] != X).any())
+
+
+def near_mean(mean2: float, total2: float) -> bool:
+    """Whether samples are not that far, by squared norms: of their mean, and the mean of theirs."""
+    return not (1.0 + _FAR**2) * mean2 > _FAR**2 * total2
+
+
+def warn_if_far(estimator: Any, far: bool, instead: str = "") -> None:
+    """Warn that steps made of samples far from the origin come to no good machine.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who is being fitted.
+    far : bool
+        Whether the samples are (:func:`far_from_origin`).
+    instead : str
+        What to do about it, if not to put a scaler before the machine.
+    """
+    if far and not _inner.get():
+        advice = "Subtract the mean first: make_pipeline(StandardScaler(), ...) of scikit-learn."
+        warnings.warn(
+            f"{type(estimator).__name__} takes steps along samples, and these are over "
+            f"{_FAR:g} times farther from the origin than from their mean: all steps are nearly "
+            "the same, and the machine may be far from the best. " + (instead or advice),
+            UnscaledWarning,
+            stacklevel=depth_of_caller(),
+        )
 
 
 def robust_spread(X: np.ndarray) -> np.ndarray:

@@ -218,3 +218,11 @@ def test_wrong_parameters_get_a_sentence(params, words):
 
 def test_estimator_checks():
     assert_every_check_passes(KPSVM())
+
+
+def test_features_too_large_for_rates_are_refused():
+    X, y = clouds(0, n=30)
+    near = KPSVM(2).fit(X, y)
+    assert KPSVM(2).fit(1e60 * X, y).order_.tolist() == near.order_.tolist()
+    with pytest.raises(ValueError, match="very large values"):
+        KPSVM(2).fit(1e120 * X, y)

@@ -77,10 +77,13 @@ class FadingGram:
         The column with nothing taken out, and the number of columns.
     size : float
         Size of the numbers whose rounding decides the error of a kernel value.
+    entry_error : float
+        That error, where it can matter: values of a radial kernel keep their digits anywhere.
     """
 
     nothing: int
     width: int
+    entry_error = 0.0
 
     def __init__(self, kernel: Kernel, X: np.ndarray):
         self.kernel = kernel
@@ -99,6 +102,7 @@ class FadingGram:
     def refresh(self) -> None:
         """Bring the values up to date before several threads ask for them."""
         _ = self.tracker.K
+        self.entry_error = self.tracker.entry_error
 
     def block(self, rows: np.ndarray) -> np.ndarray:
         """The Gram matrix of some of the samples."""
@@ -671,11 +675,15 @@ class KernelJudge:
             # multipliers to save work (measured).
             K = self.gram.block(rows)
             coef, intercept, converged = fit_once(K, task.signs, self.C[rows], self.tol)
-            early += not converged
+            early += not (converged and self._keeps_digits(coef))
             inside = coef.nonzero()[0]
             size = abs(intercept) + self.gram.size * float(np.abs(coef).sum())
             machines.append(KeptMachine(rows[inside], coef[inside], intercept, ROUNDING * size))
         return machines, early
+
+    def _keeps_digits(self, coef: np.ndarray) -> bool:
+        """Whether rounding of kernel values leaves a machine within the tolerance."""
+        return self.gram.entry_error * float(np.linalg.norm(coef)) <= self.tol
 
     def _values(
         self, machine: KeptMachine, rows: np.ndarray, groups: np.ndarray, single: bool
@@ -766,6 +774,7 @@ class NumericJudge(KernelJudge):
         found = fit_tube(self.gram.block(rows), task, self.C[rows], self.tol)
         coef, intercept, converged = found
         inside = coef.nonzero()[0]
+        converged = converged and self._keeps_digits(coef)
         return [KeptMachine(rows[inside], coef[inside], intercept, 0.0)], int(not converged)
 
 

@@ -127,6 +127,8 @@ class Elimination:
         Dual variables of the machines once no more than ``n_wanted`` features were in play.
     slopes : array or None
         Gradients of their problems at that moment.
+    rounding : array or None
+        What rounding of kernel values may have changed in these.
     n_kept : int
         Number of units in play then.
     """
@@ -143,6 +145,7 @@ class Elimination:
         self.ends: list[int] = []
         self.wanted: np.ndarray | None = None
         self.slopes: np.ndarray | None = None
+        self.rounding: np.ndarray | None = None
         self.n_kept = len(units.members)
         self.n_features = units.n_features
         self.sizes = units.sizes
@@ -197,6 +200,7 @@ class Elimination:
         self.machines.excess = float(state["excess"])
         if len(state["wanted"]):
             self.wanted, self.slopes = state["wanted"], state["slopes"]
+            self.rounding = state.get("rounding")  # not in files of earlier versions
         self.machines.start(self.gone[:before], state["b"])
 
     def _record(self, units: np.ndarray, values: np.ndarray, objective: Any) -> None:
@@ -241,6 +245,7 @@ class Elimination:
     def _keep(self) -> None:
         if self.wanted is None:
             self.wanted, self.slopes = self.machines.bank.b.copy(), self.machines.bank.g.copy()
+            self.rounding = self.machines.rounding.copy()
             self.n_kept = len(self.units.members) - self.n_gone
 
     def state(self) -> dict[str, Any]:
@@ -253,6 +258,7 @@ class Elimination:
             "b": self.machines.bank.b.copy(),
             "wanted": np.empty(0) if self.wanted is None else self.wanted,
             "slopes": np.empty(0) if self.slopes is None else self.slopes,
+            "rounding": np.empty(0) if self.rounding is None else self.rounding,
             "excess": self.machines.excess,
             "n_kept": self.n_kept,
         }
@@ -295,9 +301,9 @@ class Elimination:
 
     def solution(self) -> list[BinaryFit] | None:
         """The machines at the wanted number of features, if that was reached."""
-        if self.wanted is None or self.slopes is None:
+        if self.wanted is None or self.slopes is None or self.rounding is None:
             return None
-        return self.machines.solution(self.wanted, self.slopes)
+        return self.machines.solution(self.wanted, self.slopes, self.rounding)
 
     def path(self) -> list[PathStep]:
         """One step for each time that units left."""

@@ -214,6 +214,7 @@ class LinearMachines(Machines):
             self._use_tables()
         self._reported = 0
         self._started = False
+        self._entry_error = 0.0
 
     def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
         self.alive[gone] = False
@@ -265,6 +266,7 @@ class LinearMachines(Machines):
             self._refresh()
         if code != DONE:
             self._settle_all()
+        self._take_roundings()
         return True
 
     def dropped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -348,6 +350,8 @@ class LinearMachines(Machines):
             self._read_diag()
         else:
             self.bank.diag[:] = np.einsum("ij,ij->j", active, active)[self.bank.samples]
+        if len(self.bank.grams):
+            self._entry_error = KernelQ(Linear(), active.T).rounding_error
         self.forget_factors()
         self.log.drift[0] = 0.0
 
@@ -362,6 +366,15 @@ class LinearMachines(Machines):
         if code != DONE:
             self.settle()
             self.advance((0, 0), 0)
+        self._take_roundings()
+
+    def _take_roundings(self) -> None:
+        """Take down what rounding may have changed at the optima reached."""
+        error = 0.0  # products with a table of features are as if in twice the precision
+        if len(self.bank.grams):
+            error = self._entry_error + float(self.log.drift[0])
+        for t in range(len(self.plan)):
+            self.take_rounding(t, error)
 
 
 class SparseMachines(Machines):
@@ -446,7 +459,7 @@ class KernelMachines(Machines):
             for t in range(len(self.plan)):
                 self.note(self.solve_outside(t, self._matrix(t)))
             return
-        K = self.tracker.K
+        K, entry_error = self.tracker.K, self.tracker.entry_error
         self.bank.diag[:] = K.diagonal()[self.bank.samples]
         self.forget_factors()
         at = np.zeros(len(self.plan), dtype=np.intp)
@@ -455,6 +468,7 @@ class KernelMachines(Machines):
             part = K if self._whole else take_block(K, task.samples)
             self.bank = self.bank._replace(grams=part.ravel(), gram_at=at)
             self.settle_one(t)
+            self.take_rounding(t, entry_error)
 
     def decisions(self, Z: Any) -> np.ndarray:
         n = self.X.shape[0]

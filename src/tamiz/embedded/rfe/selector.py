@@ -558,7 +558,7 @@ class SVMRFE(LastMachineLearner):
             warnings.warn(f"SVMRFE: {stopped}", ConvergenceWarning, stacklevel=depth_of_caller())
         if excess:
             warnings.warn(
-                f"SVMRFE: an intermediate machine violates its optimality conditions by "
+                f"SVMRFE: an intermediate machine may violate its optimality conditions by "
                 f"{excess:.2g} times tol={self.tol:g}, which rounding keeps it from lowering; the "
                 "order may be wrong from there on. Scale the features "
                 "(sklearn.preprocessing.StandardScaler) or lower C.",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.scaling.machines import DualOptimum, Sample, Value
+from tamiz.embedded.scaling.machines import LEAST, DualOptimum, Sample, Value
 from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import SCALING_CONSTRAINTS, ScalingSelector, Task
 from tamiz.kernels import RBF, Kernel
-from tamiz.validation import check_penalties
+from tamiz.validation import TOO_LARGE, check_penalties
 
 AUTO = 0.1  # penalty of all features together, as a fraction of the objective in the beginning
 
@@ -228,6 +228,8 @@ class KPSVM(ScalingSelector):
             check_penalties(self.max_factor, "max_factor")
             cap = float(self.max_factor) * v0
         start = min(v0, cap)
+        if not start > LEAST:
+            raise ValueError(TOO_LARGE)
         unit = RBF(gamma=1.0)
         self.beta_ = 1.0 / v0 if isinstance(self.beta, str) else float(self.beta)
         if isinstance(self.penalty, str):

@@ -57,14 +57,17 @@ from tamiz.qp import DenseQ, QuadraticProblem
 from tamiz.runtime.progress import interruption
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm.bounds import bordered_inverse
+from tamiz.svm.diagnostics import from_first
 from tamiz.svm.multiclass import Task as SVMTask
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.problem import TubeTask
-from tamiz.validation import TOO_LARGE, Labels, check_penalties, far_level
+from tamiz.validation import TOO_FAR, TOO_LARGE, Labels, check_penalties, far_level
 
 #: Stands for a factor of zero. Its square adds nothing to any kernel value, but the derivative by
 #: the square of a factor can still be read off the derivative by the factor.
 TINY = 1e-100
+#: A factor has to be larger than this, to be told from one of zero.
+LEAST = 1e-90
 
 #: Accuracy of the inner problems, far below any decrease that a step is accepted for.
 INNER_TOL = 1e-5
@@ -131,6 +134,7 @@ class Objective(ABC):
         self.n_failed = 0  # inner problems that were not solved up to their tolerance
         self.columns = np.arange(sample.X.shape[1])
         self._part = sample.X
+        self._entry_error = 0.0  # of the kernel values where it was asked last
 
     def restrict(self, columns: np.ndarray) -> None:
         """Leave the other features out of all further work; their factors must be zero."""
@@ -146,8 +150,11 @@ class Objective(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             tracker = self.kernel.track(self._part, factors)
             K = tracker.K
-        if not np.isfinite(K).all():
-            raise ValueError(TOO_LARGE)
+            if not np.isfinite(K).all():
+                raise ValueError(TOO_LARGE)
+            # values of a bounded kernel have digits left, unless factors are out of all bounds
+            bounded = self.kernel.unit_bounded
+            self._entry_error = 0.0 if bounded else tracker.entry_error
         value, inner, solutions = self._solve(K, self._starts(warm))
 
         def gradient() -> np.ndarray:
@@ -180,12 +187,18 @@ class Objective(ABC):
         if result.status is Status.INTERRUPTED:
             raise interruption()
         if result.status is Status.UNBOUNDED:
+            if self.kernel.always_mercer:
+                raise ValueError(f"The problem has no optimum in floating point: {TOO_FAR}")
             raise ValueError(
                 f"{self.kernel!r} is not positive semi-definite on these data, and the problem has "
                 "no optimum. Use another kernel, or a smaller C."
             )
         self.n_failed += not result.converged
         return result
+
+    def _matrix(self, part: np.ndarray) -> DenseQ:
+        """Kernel values of some samples, with what rounding has done to them."""
+        return DenseQ(part, self._entry_error)
 
     @abstractmethod
     def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
@@ -201,7 +214,7 @@ class DualOptimum(Objective):
         for pair, start in zip(self.pairs, starts, strict=True):
             task = pair.task
             part = _part(K, task.samples)
-            problem = task.problem(DenseQ(part), pair.penalty * pair.weight)
+            problem = task.problem(self._matrix(part), pair.penalty * pair.weight)
             result = self._optimum(problem, start, task.scale)
             solutions.append(result.a)
             value -= float(result.objective or 0.0)
@@ -236,7 +249,7 @@ class RadiusMargin(Objective):
             if not float(penalties.min()) > _NO_RIDGE:
                 check_penalties(penalties.min())
             part.flat[:: len(part) + 1] += 1.0 / penalties
-            Q = DenseQ(part)
+            Q = self._matrix(part)
             hard = task.problem(Q, np.full(len(part), np.inf))
             margin = self._optimum(hard, starts[2 * k], task.scale)
             ball = QuadraticProblem(Q=Q, p=-0.5 * corner, y=1.0, d=1.0, lower=0.0, upper=np.inf)
@@ -292,7 +305,7 @@ class SpanEstimate(Objective):
             assert isinstance(task, SVMTask)  # a regression has no errors to count
             part = np.array(_part(K, task.samples))
             part.flat[:: len(part) + 1] += 1.0 / (pair.penalty * pair.weight)
-            hard = task.problem(DenseQ(part), np.full(len(part), np.inf))
+            hard = task.problem(self._matrix(part), np.full(len(part), np.inf))
             result = self._optimum(hard, start)
             solutions.append(result.a)
             spans = _Spans(part, pair, task.signs, result.a, self.ETA, self.STEEP)
@@ -323,7 +336,7 @@ class _Spans:
         self.rows = np.flatnonzero(alpha > NO_SUPPORT * alpha.max(initial=0.0))
         self.eta, self.steep = eta, steep
         signs = all_signs[self.rows]
-        gram = K[np.ix_(self.rows, self.rows)]
+        gram = from_first(K[np.ix_(self.rows, self.rows)])
         self.alpha, self.signs = alpha[self.rows], signs
         self.plain = bordered_inverse(gram)
         exact = signs * (self.plain[:-1, :-1] @ signs)

@@ -33,6 +33,7 @@ from tamiz.validation import (
     check_squares,
     check_X,
     depth_of_caller,
+    far_point,
     inner_fit,
     number_to_drop,
     unchanged_on_error,
@@ -142,7 +143,10 @@ class ScalingSelector(LastMachineLearner):
         if isinstance(self.gamma, Real):
             check_penalties(self.gamma, "gamma")
         _require_derivative(kernel, X)
-        task = self._task(kernel, sample, useful, wanted)
+        # no machine or ball of a linear kernel depends on the origin, whatever the factors
+        centre = far_point(X) if kernel.is_linear else None
+        near = sample if centre is None else sample._replace(X=X - centre)
+        task = self._task(kernel, near, useful, wanted)
         values = target.values if isinstance(target, TubeTarget) else target.codes
         checkpoint = open_checkpoint(self, X, values, weight)
         if checkpoint is not None and checkpoint.state is not None:

@@ -243,6 +243,7 @@ class StreamedMachines(UnitsInPlay):
         self.precision = precision
         self.varies = varies
         self.excess = 0.0
+        self.rounding = np.empty(0)  # part of the gap already
         p = len(size)
         n_machines = len(rows.tasks.signs)
         self.machines = [MachineRun(self._ridge(), np.zeros(p + 1)) for _ in range(n_machines)]

@@ -139,6 +139,16 @@ class FeatureGram(ABC):
             self._gram = finite_values(self.kernel, self._current)
         return self._gram
 
+    @property
+    def entry_error(self) -> float:
+        """Estimate of the absolute error of an entry of ``K``."""
+        own = self.kernel.prepare(self.X * self._scale).entry_error
+        return float(own) + self._drift_error()
+
+    def _drift_error(self) -> float:
+        """What changes of features have added to it."""
+        return 0.0
+
     def remove(self, j: int) -> None:
         """Remove feature j: its factor becomes 0, and is remembered for ``add``."""
         j = self._feature(j)
@@ -325,6 +335,12 @@ class CompositeFeatures(FeatureGram):
 
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         return _CompositePairs(self.composite, [part._pairs(left, right) for part in self.parts])
+
+    def _drift_error(self) -> float:
+        sizes = [np.abs(part.K.diagonal()).max(initial=0.0, keepdims=True) for part in self.parts]
+        slopes = self.composite.partials(*sizes)
+        errors = (part._drift_error() for part in self.parts)
+        return sum(float(abs(s[0])) * error for s, error in zip(slopes, errors, strict=True))
 
     def _norms(self, rows: Index, coef: Array, features: Index) -> Array:
         weights = self.composite.weights

@@ -66,6 +66,11 @@ class InnerProductFeatures(FeatureGram):
     def _current(self) -> Array:
         return apply_rows(self.kernel.value, self._base, self._spare)
 
+    def _drift_error(self) -> float:
+        largest = float(self._base.diagonal().max(initial=0.0))
+        before, after = self.kernel.value(np.array([largest, largest + self._drift]))
+        return abs(float(after - before))
+
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         if left is right and len(right) == self.n:
             base = self._base

@@ -49,7 +49,12 @@ from scipy.linalg import lapack
 
 from tamiz.kernels import Linear
 from tamiz.qp import DenseQ, KernelQ, QMatrix
-from tamiz.qp.problem import equality_multiplier, kkt_violation, optimality
+from tamiz.qp.problem import (
+    equality_multiplier,
+    gradient_rounding,
+    kkt_violation,
+    optimality,
+)
 from tamiz.runtime.compiling import njit
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.descent import Descent, slice_steps
@@ -153,6 +158,9 @@ class FollowingMachines:
     excess : float
         Largest violation met so far of those that could not be brought down to ``tol``, in units
         of it; zero if all could.
+    rounding : array of shape (n_machines,)
+        What rounding of kernel values may have changed in the gradient of each machine. Who
+        changes a matrix brings it up to date (:meth:`take_rounding`).
     """
 
     def __init__(
@@ -165,6 +173,7 @@ class FollowingMachines:
         self.plan = plan
         self.tol = tol
         self.excess = 0.0
+        self.rounding = np.zeros(len(plan))
         sizes = np.array([len(task.samples) for task in plan], dtype=np.intp)
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         # on the way to an optimum there may be a few more
@@ -349,6 +358,13 @@ class FollowingMachines:
         if excess > max(1.0, self.excess):
             self.excess = excess
 
+    def take_rounding(self, t: int, entry_error: float) -> None:
+        """Take down what errors of kernel values may have changed at the optimum of a machine."""
+        part = self.part(t)
+        error = gradient_rounding(entry_error, self.bank.b[part], self.bank.diag[part])
+        self.rounding[t] = error
+        self.note(error / max(self.tol, FLOOR))
+
     def _pair_steps(self, t: int) -> None:
         """Solve a machine for which single changes lead nowhere: too many, or K is indefinite."""
         bank, part = self.bank, self.part(t)
@@ -379,12 +395,14 @@ class FollowingMachines:
         assert result.gradient is not None
         bank.b[part], bank.g[part] = task.from_dual(result.a, result.gradient)
         self.take_sides()
+        self.rounding[t] = result.rounding
         return (result.violation or 0.0) / max(self.tol, FLOOR)
 
-    def solution(self, b: np.ndarray, g: np.ndarray) -> list[BinaryFit]:
+    def solution(self, b: np.ndarray, g: np.ndarray, rounding: np.ndarray) -> list[BinaryFit]:
         """The classifiers at dual variables ``b``, gradients ``g``, for ``SVC.from_solution``.
 
         No machine is solved again for that: they are at their optimum, and it is known how near.
+        ``rounding`` is what it was when they were there.
         """
         bank, fits = self.bank, []
         for t, task in enumerate(self.plan):
@@ -392,15 +410,18 @@ class FollowingMachines:
             part = self.part(t)
             lower, upper = bank.lower[part], bank.upper[part]
             violation, multiplier, gap = optimality(b[part], g[part], lower, upper)
+            error = float(rounding[t])
+            within = max(violation, error) <= self.tol
             result = QPResult(
                 a=b[part] * task.signs,
                 gradient=g[part] * task.signs,
                 objective=float(0.5 * b[part] @ (g[part] - task.signs)),
                 gap=gap,
-                violation=violation,
+                violation=violation + error,
                 multiplier=multiplier,
                 iterations=int(bank.info[t, 2]),
-                status=Status.CONVERGED if violation <= self.tol else Status.STALLED,
+                status=Status.CONVERGED if within else Status.STALLED,
+                rounding=error,
             )
             fits.append(describe(result, task.signs, np.maximum(upper, -lower)))
         return fits
