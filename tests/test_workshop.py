@@ -10,7 +10,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from itertools import groupby
 from pathlib import Path
@@ -57,13 +56,13 @@ def run_python(code: str) -> str:
 # ------------------------------------------------------------------------------------- the import
 
 
-def test_import_takes_less_than_half_a_second():
-    def seconds() -> float:
-        start = time.perf_counter()
-        run_python("import tamiz")
-        return time.perf_counter() - start
+def test_import_takes_less_than_150_milliseconds_of_a_processor():
+    """With Python's own start; the least of several, as other programs slow down the clock only."""
 
-    assert min(seconds() for _ in range(3)) < 0.5
+    def seconds() -> float:
+        return float(run_python("import time, tamiz; print(time.process_time())"))
+
+    assert min(seconds() for _ in range(5)) < 0.15
 
 
 def test_import_loads_nothing_heavy():

@@ -21,6 +21,7 @@ from sklearn.datasets import load_iris
 
 from tamiz.cli.examples import full_name
 from tamiz.data import load
+from tamiz.evaluation.judges import JUDGES
 from tamiz.reproduce import available, source_figures
 from tests.cli.programs import PROGRAM, is_one_line, run, run_apart, valid
 
@@ -369,6 +370,27 @@ def test_help_is_quick_and_imports_nothing_heavy():
     assert done.stdout.strip() == "[]"
     for command in ("select", "rank", "compare", "tune", "fit", "predict", "reproduce"):
         assert run(command, "--help").returncode == 0
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["table", "json"])
+def test_the_list_of_methods_imports_none_of_them(more):
+    probe = (
+        "import sys; from tamiz.cli.app import run; "
+        f"code = run({['methods', *more]}); "
+        "found = [m for m in ('sklearn', 'numba', 'pandas', 'tamiz.svm') if m in sys.modules]; "
+        "print(code, found, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [PROGRAM[0], "-c", probe], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr.strip() == "0 []"
+
+
+def test_the_list_of_methods_names_the_class_that_a_judge_is():
+    for judge in JUDGES.values():
+        for maker in (judge.classifier, judge.regressor):
+            made = type(maker())
+            assert str(maker) == f"{made.__module__.partition('.')[0]}:{made.__name__}"
 
 
 def test_started_as_a_module_the_program_has_its_own_name():

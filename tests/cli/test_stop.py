@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from tamiz import reports
-from tamiz.cli import app, options
+from tamiz.cli import app, options, select
 from tamiz.cli.app import run
 from tamiz.evaluation.study import making
 from tamiz.filters import FisherScore
 from tamiz.runtime.progress import Progress
 from tests.calls import clocked, interrupted, signalled, slowed, watched
 from tests.cli.programs import PROGRAM, is_one_line, valid
+from tests.reports.tree import read
 
 pytestmark = pytest.mark.ours
 
@@ -179,19 +180,60 @@ COMPARED = ["-m", "fisher,welch", "--judge", "linear", "--repeats", "2", "-j", "
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize(
-    ("command", "at", "words"),
+    ("command", "at", "words", "in_report"),
     [
-        (["tune", "iris", *GRID], 140, "CUT SHORT: of 12 cells, "),
-        (["compare", "iris", *COMPARED], 60, "CUT SHORT"),
+        (["tune", "iris", *GRID], 140, "CUT SHORT: of 12 cells, ", "The search was cut short: of"),
+        (["compare", "iris", *COMPARED], 60, "CUT SHORT", "The study was cut short. Splits from"),
+        (["select", "iris", *COMPARED], 44, "The study was cut", "The study was cut short. Splits"),
     ],
-    ids=["tune", "compare"],
+    ids=["tune", "compare", "select"],
 )
-def test_what_was_stopped_never_ends_with_0(command, at, words, number, code, capsys):
+def test_what_was_stopped_never_ends_with_0_and_its_report_says_so(
+    command, at, words, in_report, number, code, capsys, tmp_path
+):
     """The signal comes when some of the work is done, which is shown."""
+    path = tmp_path / "report.html"
     with signalled(Progress, "update", number, at):
-        assert run(command) == code
+        assert run([*command, "--out", str(path)]) == code
     assert words in capsys.readouterr().out
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    page = path.read_text(encoding="utf-8")
+    assert page.rstrip().endswith("</html>")
+    assert in_report in read(page).text
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        (["tune", "iris", "--C", "1", "--gamma", "0.1,1", "--cv", "3"], "best: C = "),
+        (["compare", "iris", *COMPARED], "fisher"),
+        (["select", "iris", *COMPARED], "Smallest: "),
+        (["rank", "iris", "-m", "fisher"], "petal width"),
+    ],
+    ids=["tune", "compare", "select", "rank"],
+)
+def test_ctrl_c_while_the_report_is_made_leaves_the_answer_and_the_old_report(
+    command, answer, capsys, tmp_path
+):
+    path = tmp_path / "report.html"
+    path.write_text("old", encoding="utf-8")
+    with interrupted(reports, "write_report"):
+        assert run([*command, "--out", str(path)]) == 130
+    said = capsys.readouterr()
+    assert answer in said.out
+    assert said.err.endswith("tamiz: interrupted while the report was made; there is none.\n")
+    assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_ctrl_c_while_the_model_is_made_leaves_the_answer_and_the_report(capsys, tmp_path):
+    files = ["--out", str(tmp_path / "report.html"), "--save", str(tmp_path / "mine.tamiz")]
+    with interrupted(select, "_keep"):
+        assert run(["select", "iris", *COMPARED, *files]) == 130
+    said = capsys.readouterr()
+    assert "Smallest: " in said.out
+    assert said.err.endswith("tamiz: interrupted while the model was made; there is none.\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -213,6 +255,45 @@ main()
         [PROGRAM[0], "-c", code], capture_output=True, text=True, check=False, preexec_fn=handled
     )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("daemon", [False, True])
+def test_threads_inside_compiled_code_neither_hold_up_the_end_nor_abort_it(daemon):
+    """Nobody waits for them: they would go on for ever."""
+    code = f"""
+import os, signal, sys, threading
+from numba import njit
+from tamiz.cli import main
+
+@njit(nogil=True)
+def work(n):
+    total = 0.0
+    for k in range(n):
+        total += (k % 7) ** 0.5
+    return total
+
+def go_on():
+    while True:
+        work(1_000_000)
+
+class Strike:
+    def find_spec(self, name, *_):
+        if name == "tamiz.data":
+            for _ in range(3):
+                threading.Thread(target=go_on, daemon={daemon}).start()
+            os.kill(os.getpid(), signal.SIGINT)
+
+work(1)
+sys.meta_path.insert(0, Strike())
+main(["datasets"])
+"""
+    done = subprocess.run(
+        [PROGRAM[0], "-c", code],
+        capture_output=True, text=True, check=False, preexec_fn=handled, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "tamiz: interrupted; nothing was finished.\n"
 
 
 def test_a_second_ctrl_c_while_the_first_is_answered_ends_the_program_too():

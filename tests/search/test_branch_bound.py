@@ -179,6 +179,104 @@ def test_an_estimator_beside_a_criterion_is_refused(criterion):
     assert BranchAndBound(criterion="divergence").fit(X, y).support_.sum() == 2
 
 
+# ------------------------------------------------------------------------------ how much work
+
+
+class Sum:
+    """A monotone criterion that counts how often it is asked: what each feature is worth."""
+
+    monotone = True
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, X, y):
+        self.asked += 1
+        return float(np.abs(X[0]).sum())
+
+
+class Level:
+    """A criterion by which nothing can be cut, interrupted after some thousand subsets."""
+
+    most = 10_050
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, X, y):
+        if self.asked == self.most:
+            raise KeyboardInterrupt
+        self.asked += 1
+        return float(X.shape[1])
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "size", "groups", "said"),
+    [
+        (6, 59, 5, None, r"5.01e\+06 subsets, and with no more samples than features"),
+        (6, 59, 10, None, r"6.28e\+10 subsets, and with no more samples than features"),
+        (59, 59, 5, None, r"5.01e\+06 subsets, and with no more samples than features"),
+        (60, 59, 10, None, r"6.28e\+10 subsets, and too many may be left even if"),
+        (6, 80, 11, np.arange(80).reshape(40, 2).tolist(), r"6.58e\+05 subsets"),
+        (6, 1200, 600, None, r"more than 1e\+300 subsets"),
+    ],
+)
+def test_a_search_without_end_is_announced_before_the_first_subset(n, p, size, groups, said):
+    X, y = gaussian(p, 0, n)
+    criterion = Sum()
+    search = BranchAndBound(n_features_to_select=size, criterion=criterion, feature_groups=groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match=f"begins to search {said}.*Set time_budget"):
+            search.fit(X, y)
+    assert criterion.asked == 0
+
+
+def test_rows_of_weight_zero_are_no_samples():
+    X, y = gaussian(59, 0, 200)
+    weight = np.zeros(200)
+    weight[:40] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="no more samples than features"):
+            BranchAndBound(n_features_to_select=5).fit(X, y, sample_weight=weight)
+
+
+def test_nothing_is_announced_where_branches_may_be_cut_or_the_time_is_bounded():
+    X, y = gaussian(59, 0)
+    X[0] = np.random.default_rng(1).permutation(3.0 ** -np.arange(59))  # the first decide
+    criterion = Sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = BranchAndBound(n_features_to_select=5, criterion=criterion).fit(X, y)  # n = 60
+        BranchAndBound(n_features_to_select=2).fit(X[:6, :20], y[:6])
+        few = Sum()
+        bounded = BranchAndBound(n_features_to_select=10, criterion=few, time_budget=600)
+        bounded.fit(X[:6], y[:6])
+    assert selected(found) == tuple(np.sort(np.argsort(-np.abs(X[0]))[:5]).tolist())
+    assert criterion.asked == found.n_evaluations_ < 5 * 59
+    assert few.asked == bounded.n_evaluations_ < 10 * 59
+
+
+def test_who_was_warned_beforehand_is_not_warned_again():
+    X, y = gaussian(59, 0, 6)
+    with pytest.warns(UserWarning) as caught:  # noqa: PT030 - all of them are looked at
+        found = BranchAndBound(n_features_to_select=5, criterion=Level(), monotone=True).fit(X, y)
+    assert found.n_evaluations_ == Level.most
+    said = [str(one.message) for one in caught]
+    assert sum("begins to search" in text for text in said) == 1
+    assert not any("has judged" in text for text in said)
+
+
+@pytest.mark.parametrize("criterion", ["bhattacharyya", "divergence"])
+def test_of_few_samples_no_more_subsets_are_judged_than_the_tree_has(criterion):
+    """Every inner node has two branches or more: there are fewer of them than subsets."""
+    X, y = gaussian(59, 0, 6)
+    found = BranchAndBound(n_features_to_select=2, criterion=criterion).fit(X, y)
+    assert found.n_subsets_ == comb(59, 2)
+    assert found.n_evaluations_ < 2 * found.n_subsets_ + 59
+
+
 # ------------------------------------------------------------------------------ the rest
 
 

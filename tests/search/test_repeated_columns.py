@@ -1,6 +1,7 @@
-"""Constant and repeated columns, whose scores are in doubt, are judged once."""
+"""Few samples: constant and repeated columns, whose scores are in doubt, are judged once."""
 
 import numpy as np
+import pytest
 
 from tamiz.search import BackwardElimination, ExhaustiveSearch
 from tamiz.search.judges import CrossValidation
@@ -8,16 +9,23 @@ from tamiz.svm import SVC
 from tests.calls import watched
 
 
-def test_exhaustive_search_of_constants_fits_once_for_each_size():
-    y = np.repeat([0, 1], 10)
+@pytest.mark.parametrize("levels", [1, 2, None])
+@pytest.mark.parametrize(
+    ("search", "size", "cv", "rows", "p", "n_subsets"),
+    [
+        (ExhaustiveSearch, None, 5, [10, 10], 11, 2**11 - 1),
+        (BackwardElimination, None, 3, [3, 3], 130, 130 * 131 // 2),
+        (BackwardElimination, 160, 3, [4, 3], 175, 1 + sum(range(161, 176))),
+    ],
+)
+def test_searches_of_few_samples_end_after_the_subsets_there_are(
+    search, size, cv, rows, p, n_subsets, levels
+):
+    """And fit few machines the slow way: the columns are constant, of two values, or all differ."""
+    y = np.repeat([0, 1], rows)
+    rng, shape = np.random.default_rng(0), (len(y), p)
+    X = rng.standard_normal(shape) if levels is None else rng.integers(0, levels, shape) + 7.0
     with watched(CrossValidation, "_one") as fits:
-        search = ExhaustiveSearch(SVC(), cv=5).fit(np.zeros((20, 8)), y)
-    assert search.n_subsets_ == 2**8 - 1
-    assert len(fits) <= 8 * 5
-
-
-def test_backward_elimination_of_constants_fits_once_for_each_size():
-    y = np.repeat([0, 1], 3)
-    with watched(CrossValidation, "_one") as fits:
-        BackwardElimination(SVC(), cv=3).fit(np.full((6, 40), 7.0), y)
-    assert len(fits) <= 40 * 3
+        found = search(SVC(), n_features_to_select=size, cv=cv).fit(X, y)
+    assert found.n_evaluations_ == n_subsets
+    assert len(fits) <= p * cv

@@ -34,7 +34,7 @@ class LostWorkers(Campaign):
         (``tests/scale/test_dask.py``).
     """
 
-    count = 96
+    count = 114
     short = 0
     seconds = 300.0
     memory = 16 << 30
@@ -118,6 +118,7 @@ def _jobs(folder: Path) -> dict[str, Distributed]:
                 "ForwardSelection",
                 "BackwardElimination",
                 "ExhaustiveSearch",
+                "BranchAndBound",
                 "BestFirst",
                 "SimulatedAnnealing",
                 "GeneticSearch",
@@ -133,6 +134,8 @@ def _jobs(folder: Path) -> dict[str, Distributed]:
         "tune": _tune,
         "stability_of": _stability,
         "permutation_test": _permutations,
+        "permutation_scores": _permuted_scores,
+        "StabilitySelection": _stable,
         "reproduce": _reproduce,
         "sweep of a frame": functools.partial(_sweep, frame),
         "sweep of a file": functools.partial(_sweep, path),
@@ -152,6 +155,8 @@ def _search(name: str, client: Any) -> Any:
     options: dict[str, Any] = {"random_state": 0, "cv": 3}
     if name == "ExhaustiveSearch":
         options = {"max_features": 2, "cv": 3}
+    if name == "BranchAndBound":  # a word that is not kept: the answer is the same anywhere
+        options = {"criterion": None, "monotone": True, "cv": 3}
     if name == "GeneticSearch":
         options |= {"N": 8, "G": 5}
     found = getattr(tamiz.search, name)(GaussianNB(), n_jobs=_jobs_of(client), **options)
@@ -199,6 +204,24 @@ def _permutations(client: Any) -> Any:
     options: dict[str, Any] = {"cv": 3, "n_permutations": 16, "random_state": 0}
     found = permutation_test(SVC(), *table(), n_jobs=_jobs_of(client), **options)
     return [found.score, found.pvalue]
+
+
+def _permuted_scores(client: Any) -> Any:
+    from tamiz.discovery import permutation_scores
+    from tamiz.filters import ReliefF
+
+    options: dict[str, Any] = {"n_permutations": 60, "random_state": 0}
+    found = permutation_scores(ReliefF(), *table(240, 10), n_jobs=_jobs_of(client), **options)
+    return [found.scores.tolist(), found.pvalues.tolist()]
+
+
+def _stable(client: Any) -> Any:
+    from tamiz.discovery import StabilitySelection
+    from tamiz.embedded import SVMRFE
+
+    options: dict[str, Any] = {"pfer": 1.0, "n_subsamples": 40, "random_state": 0}
+    found = StabilitySelection(SVMRFE(), n_jobs=_jobs_of(client), **options).fit(*table(240, 10))
+    return [found.order_.tolist(), found.support_.tolist(), found.frequencies_.tolist()]
 
 
 def _reproduce(client: Any) -> Any:

@@ -48,6 +48,8 @@ ENDS = {".html": b"</html>", ".csv": b"\n", ".tamiz": b"", ".onnx": b"", ".png":
 PATIENCE = 2.0  # seconds from the signal to the end
 LONGEST = 3.0  # seconds before the signal
 MARKS = ("cut short", "interrupted", "ctrl-c", "sigterm")
+#: How a report says so.
+REPORT_MARKS = (b"was cut short", b"Interrupted: ")
 
 
 class Whole(NamedTuple):
@@ -63,7 +65,7 @@ class Signals(Campaign):
     Every tenth attempt starts a new interpreter; the others fork. What was cut short must end with
     130 or 143 (or by the signal itself, before a command begins or after it is complete), without
     a traceback or an abort, within two seconds. What is left is the old file, or a complete one;
-    a partial result says so.
+    a partial result says so, in a report as well.
     """
 
     count = 136
@@ -145,6 +147,8 @@ def _judge(
         raw = out.read_bytes()
         assert raw == b"old" or is_complete(out, raw), f"{name}: half a file: {raw[-60:]!r}"
         assert raw != b"old" or code != 0, f"{name}: exit code 0, and nothing was written"
+        if out.suffix == ".html" and raw != b"old":
+            _judge_report(name, code, text, raw)
     if took > PATIENCE:
         assert took < patience(PATIENCE) or busy > 1.5, (
             f"{name}: ended {took:.1f} s after the signal"
@@ -153,6 +157,15 @@ def _judge(
     if code == 0:
         return "had ended"
     return "ended by the signal" if code < 0 else f"ended with {code}"
+
+
+def _judge_report(name: str, code: int, text: str, raw: bytes) -> None:
+    """The report of a part says that it is one; the text is there before it."""
+    marked = any(mark in raw for mark in REPORT_MARKS)
+    shown = any(mark in text.lower() for mark in MARKS)
+    assert marked or not shown, f"{name}: the report shows a part as if it were all"
+    assert shown or not marked, f"{name}: only the report says that this is a part: {text[-200:]}"
+    assert not marked or code != 0, f"{name}: exit code 0, and the report was cut short"
 
 
 def _like(text: str, whole: str) -> bool:

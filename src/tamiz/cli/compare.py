@@ -58,7 +58,7 @@ def compare(
 
     Example:  tamiz compare colon -m fisher,mrmr,rfe,ho-svm --out colon.html
     """
-    from tamiz.cli.console import flush, say, say_json, tell
+    from tamiz.cli.console import after_the_answer, flush, say, say_json, tell
 
     budget = opt.Budget(time_budget)
     opt.check_language(lang)
@@ -105,7 +105,8 @@ def compare(
     if out is not None:
         from tamiz.reports import write_report
 
-        write_report(study, out, lang=lang)
+        with after_the_answer("report"):
+            write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
     leave_if_cut(study)
 

@@ -119,6 +119,16 @@ class CutShort(Exception):
     """A run was stopped, and what it had was shown; only the exit code is left to say."""
 
 
+@contextmanager
+def after_the_answer(what: str) -> Iterator[None]:
+    """A file is made when all has been shown: what Ctrl-C ends is the file and not the run."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        tell(f"interrupted while the {what} was made; there is none.")
+        raise CutShort from None
+
+
 class UsageProblem(Problem):
     """Wrong usage, or input that cannot be read."""
 

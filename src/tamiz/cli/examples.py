@@ -26,7 +26,7 @@ def demo(
     """
     from pathlib import Path
 
-    from tamiz.cli.console import say
+    from tamiz.cli.console import after_the_answer, flush, say
     from tamiz.cli.select import run_study, show
 
     opt.check_language(lang)
@@ -46,8 +46,10 @@ def demo(
     study.command = "tamiz demo"
     from tamiz.reports import write_report
 
-    write_report(study, out, lang=lang)
     show(study, lang)
+    flush()
+    with after_the_answer("report"):
+        write_report(study, out, lang=lang)
     say()
     say(f"The report is in {Path(out).absolute()}: open it in a browser.")
 

@@ -122,7 +122,7 @@ class _Output(NamedTuple):
 
 
 def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Output) -> None:
-    from tamiz.cli.console import command_line, usage
+    from tamiz.cli.console import after_the_answer, command_line, flush, tell, usage
 
     dataset = opt.read(data, reading=reading, leaks="keep", quiet=output.quiet)
     with usage():
@@ -130,6 +130,9 @@ def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Ou
         warned = _fit(selector, X, dataset, asked.scale, notes)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
+    ranking = Ranking.of(selection, dataset, [*notes, *warned])
+    show(ranking._replace(warned=warned), asked.k, output.json, output.quiet)
+    flush()
     if output.out is not None:
         from tamiz.reports import Study, write_report
 
@@ -142,9 +145,10 @@ def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Ou
             notes=[*notes, *warned],
             seconds=selection.seconds,
         )
-        write_report(study, output.out, lang=output.lang)
-    ranking = Ranking.of(selection, dataset, [*notes, *warned])
-    _finish(ranking._replace(warned=warned), asked.k, output)
+        with after_the_answer("report"):
+            write_report(study, output.out, lang=output.lang)
+        if not output.json:
+            tell(f"the report is in {output.out}")
 
 
 def _rank_streamed(data: str, reading: opt.Reading, asked: Request, output: _Output) -> None:

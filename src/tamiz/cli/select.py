@@ -148,7 +148,7 @@ def select(
     By default it takes about a minute; --time-budget gives it more, or less.
     Ctrl-C shows what is there.
     """
-    from tamiz.cli.console import UsageProblem, flush, say_json, tell
+    from tamiz.cli.console import UsageProblem, after_the_answer, flush, say_json, tell
 
     budget = opt.Budget(time_budget)
     opt.check_splits(reading, gap)
@@ -202,10 +202,12 @@ def select(
     if out is not None:
         from tamiz.reports import write_report
 
-        write_report(study, out, lang=lang)
+        with after_the_answer("report"):
+            write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
     if save is not None:
-        _keep(study, dataset, save, answer.replace("-", " "))
+        with after_the_answer("model"):
+            _keep(study, dataset, save, answer.replace("-", " "))
     leave_if_cut(study)
 
 

@@ -40,7 +40,16 @@ def tune(
 
     Features are scaled inside the training part of every fold.
     """
-    from tamiz.cli.console import CutShort, command_line, say_json, tell, tell_notes, usage
+    from tamiz.cli.console import (
+        CutShort,
+        after_the_answer,
+        command_line,
+        flush,
+        say_json,
+        tell,
+        tell_notes,
+        usage,
+    )
 
     opt.check_language(lang)
     opt.check_writable(out, "--out", opt.REPORT)
@@ -50,6 +59,11 @@ def tune(
     with usage():
         found = _tuned(dataset, grid, cv, choose, search, seed, jobs, quiet)
     tell_notes(dataset, quiet)
+    if json:
+        say_json({**found.to_dict(), "data": dataset.name, "n_samples": dataset.n_samples})
+    else:
+        _show(found)
+    flush()
     if out is not None:
         from tamiz.reports import Study, write_report
 
@@ -61,12 +75,9 @@ def tune(
             command=command_line(),
             seed=seed,
         )
-        write_report(study, out, lang=lang)
-    if json:
-        say_json({**found.to_dict(), "data": dataset.name, "n_samples": dataset.n_samples})
-    else:
-        _show(found)
-        if out is not None:
+        with after_the_answer("report"):
+            write_report(study, out, lang=lang)
+        if not json:
             tell(f"the report is in {out}")
     if found.interrupted:
         raise CutShort

@@ -27,6 +27,15 @@ from tamiz.validation import Units, depth_of_caller
 
 #: After so many subsets a search says that it may take long.
 _MANY = 10_000
+#: Of so many subsets it says so before the first one, if there are no more samples than features:
+#: no covariance is of full rank then, and to remove a feature costs next to nothing.
+_MANY_OF_FEW_SAMPLES = 100_000
+#: Of so many it always does: the hundred-thousandth part of them takes minutes.
+_MANY_OF_ANY = 10**10
+_ADVICE = (
+    "the time may grow exponentially with the features. Set time_budget, or leave features out "
+    "first, as by a filter; Ctrl-C returns the best so far."
+)
 
 
 class BranchAndBound(SearchSelector):
@@ -35,8 +44,9 @@ class BranchAndBound(SearchSelector):
     The answer is that of :class:`ExhaustiveSearch`, usually after a small part of the work; in the
     worst case the work still grows exponentially with the number of features. Cross-validated
     scores are not monotone, so estimators are refused as judges unless ``monotone=True`` says that
-    this one is. With fewer samples than features hardly any branch can be cut: after 10,000
-    subsets a warning says so, unless ``time_budget`` bounds the time.
+    this one is. With no more samples than features hardly any branch can be cut. Unless
+    ``time_budget`` bounds the time, a warning says so before the search if there are more than
+    100,000 subsets then, or 10 billion with any number of samples, and else after 10,000 subsets.
 
     Parameters
     ----------
@@ -192,6 +202,7 @@ class BranchAndBound(SearchSelector):
                 f"{what} is not known to be one. Use criterion='bhattacharyya' or 'divergence', "
                 "pass monotone=True if you know that it is, or use ExhaustiveSearch."
             )
+        self._n_rows = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         return judge
 
     def _search(self, evaluator: Evaluator, outcome: Outcome, rng: np.random.Generator) -> None:
@@ -205,7 +216,10 @@ class BranchAndBound(SearchSelector):
         single = units.sizes.max() == 1
         n_units = len(units.members)
         self.n_subsets_ = comb(n_units, size - len(units.fixed)) if single else None
-        tree = SearchTree(evaluator, size, self._warn_of_time)
+        few = self._n_rows <= units.n_features
+        del self._n_rows
+        warned = self._warn_beforehand(_most_subsets(units, size), few)
+        tree = SearchTree(evaluator, size, None if warned else self._warn_of_time)
         try:
             tree.search()
         except (KeyboardInterrupt, TimeUp):  # what was reached is kept
@@ -225,18 +239,45 @@ class BranchAndBound(SearchSelector):
                 stacklevel=depth_of_caller(),
             )
 
+    def _warn_beforehand(self, n_subsets: int, few: bool) -> bool:
+        """Say, before a subset is judged, that the time is likely to be beyond all bounds."""
+        limit = _MANY_OF_FEW_SAMPLES if few else _MANY_OF_ANY
+        if self.time_budget is not None or n_subsets <= limit:
+            return False
+        why = (
+            "with no more samples than features the criterion cuts hardly any branch"
+            if few
+            else "too many may be left even if the criterion cuts most branches"
+        )
+        warnings.warn(
+            f"BranchAndBound begins to search {_in_figures(n_subsets)} subsets, and {why}: "
+            f"{_ADVICE}",
+            UserWarning,
+            stacklevel=depth_of_caller(),
+        )
+        return True
+
     def _warn_of_time(self) -> None:
-        """Say once that the criterion cuts few branches: nobody knows beforehand."""
+        """Say once that the criterion cuts few branches, where nobody knew beforehand."""
         if self.time_budget is None:
-            every = "all" if self.n_subsets_ is None else f"{self.n_subsets_:.3g}"
+            every = "all" if self.n_subsets_ is None else _in_figures(self.n_subsets_)
             warnings.warn(
                 f"BranchAndBound has judged {_MANY:,} of {every} subsets and goes on: the "
-                "criterion cuts few branches, and the time may grow exponentially with the "
-                "features. Set time_budget, or leave features out first; Ctrl-C returns the best "
-                "so far.",
+                f"criterion cuts few branches, and {_ADVICE}",
                 UserWarning,
                 stacklevel=depth_of_caller(),
             )
+
+
+def _most_subsets(units: Units, size: int) -> int:
+    """How many subsets have as many units as fit into the size: all of it if units are single."""
+    room = np.cumsum(np.sort(units.sizes)) <= size - len(units.fixed)
+    return comb(len(units.members), int(np.count_nonzero(room)))
+
+
+def _in_figures(number: int) -> str:
+    """A number that float64 may not hold, in three digits."""
+    return f"{number:.3g}" if number < 10**300 else "more than 1e+300"
 
 
 class SearchTree:
@@ -245,10 +286,10 @@ class SearchTree:
     ``many`` is called once, when many subsets have been judged.
     """
 
-    def __init__(self, evaluator: Evaluator, size: int, many: Callable[[], None]):
+    def __init__(self, evaluator: Evaluator, size: int, many: Callable[[], None] | None):
         self.evaluator = evaluator
         self.size = size
-        self.many: Callable[[], None] | None = many
+        self.many = many
         self.sizes = evaluator.units.sizes
         self.best: Record | None = None
         self.n_cut = 0

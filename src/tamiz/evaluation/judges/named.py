@@ -1,189 +1,22 @@
-"""Judges of a comparison by name, what is tuned of them, and scores turned into errors."""
+"""Judges of a comparison, made and tuned, and scores turned into errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import ParameterGrid
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from tamiz.neighbors import KNNClassifier
+from tamiz.evaluation.judges.listed import ALIASES, JUDGES, PerFeature
 from tamiz.routing import routing_enabled
 from tamiz.search.judges import Predicted, last_step
-from tamiz.svm import SVC, SVR, LinearMachine
-from tamiz.tree import (
-    BoostingClassifier,
-    BoostingRegressor,
-    CARTClassifier,
-    CARTRegressor,
-    ForestClassifier,
-)
 from tamiz.validation import estimator_with
-
-
-@dataclass(frozen=True)
-class PerFeature:
-    """A parameter that is divided by the number of features, on which its best value depends."""
-
-    value: float
-
-    def __repr__(self) -> str:
-        return f"{self.value:g}/p"
-
-
-@dataclass(frozen=True)
-class NamedJudge:
-    """A judge that is asked for by name: how to make it for each task, and what to tune.
-
-    Attributes
-    ----------
-    classifier, regressor : callable
-        Make one.
-    scaled : bool
-        Whether it minds the scale of the features.
-    grid : dict
-        What ``tune=True`` tries.
-    coarse, fine : dict
-        The few settings, and those of more time, that ``tamiz select`` tries.
-    what, cost : str
-        How it decides, and how its time grows.
-    """
-
-    classifier: Callable[[], Any]
-    regressor: Callable[[], Any]
-    scaled: bool
-    grid: dict[str, list[Any]]
-    coarse: dict[str, list[Any]]
-    fine: dict[str, list[Any]]
-    what: str
-    cost: str
-
-    def to_dict(self, name: str) -> dict[str, Any]:
-        """What a list of judges says of it, in plain values."""
-        return {
-            "name": name,
-            "classifier": _called(self.classifier()),
-            "regressor": _called(self.regressor()),
-            "what": self.what,
-            "cost": self.cost,
-            "grid": {key: list(values) for key, values in self.grid.items()},
-        }
-
-
-def _per_feature(*values: float) -> list[PerFeature]:
-    return [PerFeature(value) for value in values]
-
-
-JUDGES = {
-    "linear": NamedJudge(
-        LinearMachine,
-        lambda: SVR(kernel="linear"),
-        True,
-        {"C": [0.001, 0.01, 0.1, 1.0, 10.0]},
-        {"C": _per_feature(0.1, 2.0, 50.0)},
-        {"C": _per_feature(0.1, 1.0, 10.0, 100.0)},
-        "a plane, by the squared hinge loss",
-        "n p² or n² p, whichever is less",
-    ),
-    "svc-rbf": NamedJudge(
-        lambda: SVC(kernel="rbf"),
-        lambda: SVR(kernel="rbf"),
-        True,
-        {"C": [0.1, 1.0, 10.0, 100.0]},
-        {"C": [1.0, 10.0], "gamma": _per_feature(0.3, 1.5)},
-        {"C": [1.0, 10.0], "gamma": _per_feature(0.2, 0.8, 3.0)},
-        "a curved boundary with the widest margin",
-        "n² p",
-    ),
-    "tree": NamedJudge(
-        CARTClassifier,
-        CARTRegressor,
-        False,
-        {"min_samples_leaf": [1, 5, 20]},
-        {"min_samples_leaf": [5]},
-        {"min_samples_leaf": [2, 12]},
-        "questions about one feature after the other",
-        "n log n p",
-    ),
-    "forest": NamedJudge(
-        lambda: ForestClassifier(n_jobs=1),
-        RandomForestRegressor,
-        False,
-        {"min_samples_leaf": [1, 3, 10]},
-        {},
-        {"splits": ["best", "random"]},
-        "the mean of a hundred trees",
-        "n log n √p for each tree",
-    ),
-    "boosting": NamedJudge(
-        lambda: BoostingClassifier(n_jobs=1),
-        lambda: BoostingRegressor(n_jobs=1),
-        False,
-        {"n_estimators": [50, 100, 300], "max_leaf_nodes": [4, 15]},
-        {},
-        {"n_estimators": [100, 300]},
-        "the sum of a hundred small trees, each on what the ones before left over",
-        "n p for each tree",
-    ),
-    "svc-linear": NamedJudge(
-        lambda: SVC(kernel="linear"),
-        lambda: SVR(kernel="linear"),
-        True,
-        {"C": [0.001, 0.01, 0.1, 1.0, 10.0]},
-        {"C": _per_feature(1.0, 30.0)},
-        {"C": _per_feature(0.3, 3.0, 30.0)},
-        "a plane with the widest margin",
-        "n² p",
-    ),
-    "knn": NamedJudge(
-        KNNClassifier,
-        KNeighborsRegressor,
-        True,
-        {"n_neighbors": [1, 3, 5, 9, 15]},
-        {"n_neighbors": [5]},
-        {"n_neighbors": [1, 5, 15]},
-        "the classes of the nearest samples",
-        "n² p, less with few features",
-    ),
-}
-_ALIASES = {
-    "svc": "svc-linear",
-    "svr": "svc-linear",
-    "svr-linear": "svc-linear",
-    "rbf": "svc-rbf",
-    "svr-rbf": "svc-rbf",
-    "cart": "tree",
-    "random-forest": "forest",
-    "boosted-trees": "boosting",
-    "gradient-boosting": "boosting",
-}
-
-
-def _called(estimator: Any) -> str:
-    """The library and the class of an estimator."""
-    cls = type(estimator)
-    return f"{cls.__module__.partition('.')[0]}:{cls.__name__}"
-
-
-def judge_name(name: str) -> str:
-    """The name under which a judge is listed."""
-    wanted = name.strip().lower().replace("_", "-")
-    wanted = _ALIASES.get(wanted, wanted)
-    if wanted not in JUDGES:
-        raise ValueError(
-            f"no judge is called {name!r}; use {', '.join(JUDGES)}, or an estimator of your own."
-        )
-    return wanted
 
 
 def make_judge(name: str, task: str, scaled_before: bool) -> Any:
@@ -219,7 +52,7 @@ def resolved(candidate: dict[str, Any], n_features: int) -> dict[str, Any]:
 def candidates_of(grid: Any, name: str, judge: Any) -> list[dict[str, Any]]:
     """The settings to try, as keyword arguments of ``set_params``."""
     if grid is True or isinstance(grid, str):
-        listed = JUDGES.get(_ALIASES.get(name, name))
+        listed = JUDGES.get(ALIASES.get(name, name))
         if listed is None:
             raise ValueError(
                 f"tune={grid!r} has no grid for the judge {name!r}; pass "
