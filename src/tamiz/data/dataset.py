@@ -12,7 +12,7 @@ from scipy import sparse
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
 from tamiz.display import frames
-from tamiz.validation import checked, one_of, require_memory, some_columns
+from tamiz.validation import as_numpy, checked, one_of, require_memory, some_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,6 +188,7 @@ class Dataset:
     warnings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.X, self.y = as_numpy(self.X), as_numpy(self.y, "y")
         p = self.n_features
         if not self.feature_names:
             self.feature_names = [f"x{j}" for j in range(p)]

@@ -34,6 +34,7 @@ from tamiz.information.columns import read_columns
 from tamiz.information.encoding import METHODS, dense_blocks
 from tamiz.information.evidence import divergence, divergence_by_chance
 from tamiz.validation import (
+    as_numpy,
     check_groups,
     checked,
     integer_from,
@@ -240,6 +241,7 @@ def population_stability(
     """
     if (later is None) == (time is None):
         raise ValueError("Pass either later, a second sample, or time, the moment of each row.")
+    X, later = as_numpy(X), as_numpy(later, "later")
     moments: list[tuple[str, str]] = []
     parts, titles = [X, later], ["reference", "later"]
     if time is not None:

@@ -19,6 +19,7 @@ from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, dividing, make_splits
 from tamiz.validation import (
+    as_numpy,
     as_vector,
     check_classes,
     check_groups,
@@ -267,6 +268,7 @@ def _hold_out(
 
 def _as_table(X: Any, name: str) -> Any:
     """``X`` as something whose rows can be picked; lists may hold numbers, text and None."""
+    X = as_numpy(X, name)
     if sparse.issparse(X) and X.ndim == 2:
         return X.tocsr()
     if not hasattr(X, "shape"):

@@ -17,6 +17,7 @@ from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.group_draws import GroupDraw, GroupUnits, Strata
 from tamiz.search.judges import last_step
 from tamiz.validation import (
+    as_numpy,
     as_vector,
     check_groups,
     guess_task,
@@ -40,6 +41,7 @@ class ResampledTable:
     """
 
     def __init__(self, X: Any, y: Any = None):
+        X = as_numpy(X)
         try:
             known = X if hasattr(X, "shape") else np.asarray(X)
         except ValueError:
