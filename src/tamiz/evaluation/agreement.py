@@ -26,6 +26,7 @@ from sklearn.utils import check_random_state
 from tamiz.base import Selection, json_ready
 from tamiz.display import PALETTE, TableResult, axes, between, frames, number, pvalue_text
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
+from tamiz.routing import Routes
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.resampling import (
@@ -35,10 +36,12 @@ from tamiz.search.resampling import (
     group_arguments,
     mask_and_names,
     run_jobs,
+    weights_for,
 )
 from tamiz.validation import (
     check_groups,
     check_level,
+    check_sample_weight,
     checked,
     fittable,
     instance_of,
@@ -126,6 +129,7 @@ def stability_of(
     y: Any = None,
     *,
     groups: Any = None,
+    sample_weight: Any = None,
     n_resamples: int = 50,
     sample: str = "bootstrap",
     fraction: float = 0.5,
@@ -148,6 +152,9 @@ def stability_of(
     groups : array of shape (n_samples,), optional
         Samples of one group, such as those of a patient, are in a resample together or not at all,
         and in the same part of what the selector divides.
+    sample_weight : array of shape (n_samples,), optional
+        Weights for the selector, which stay with their samples; every sample is drawn as often as
+        without them. Samples of weight zero are in no resample.
     n_resamples : int, default=50
         Number of selections.
     sample : {"bootstrap", "subsample", "folds"}, default="bootstrap"
@@ -188,9 +195,15 @@ def stability_of(
     random = check_random_state(random_state)
     seed = int(random.randint(2**31 - 1))
     groups = None if groups is None else check_groups(groups, table.n)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        table, weight = ResampledTable(*table.part(kept)), weight[kept]
+        groups = None if groups is None else groups[kept]
     units = None if groups is None else table.units(groups)
     rows = sampling.draw(table, n_resamples, np.random.default_rng(seed), units)
     machine = seeded(clone(selector), seed)
+    routes = weights_for("stability_of", machine, table.n, weight)
     notes: dict[str, Any] = {
         "selector": type(selector).__name__,
         "sample": sample,
@@ -201,7 +214,7 @@ def stability_of(
     with Progress("stability", verbose, most=n_resamples) as progress:
         try:
             jobs = ((part,) for part in rows)
-            working = run_jobs(_select, (machine, table, groups), jobs, n_jobs, machine)
+            working = run_jobs(_select, (machine, table, groups, routes), jobs, n_jobs, machine)
             for mask, found_names in working:
                 masks.append(mask)
                 names = found_names
@@ -222,11 +235,12 @@ def stability_of(
 
 
 def _select(
-    given: tuple[Any, ResampledTable, np.ndarray | None], rows: np.ndarray
+    given: tuple[Any, ResampledTable, np.ndarray | None, Routes], rows: np.ndarray
 ) -> tuple[np.ndarray, list[str]]:
-    machine, table, groups = given
+    machine, table, groups, routes = given
     X, y = table.part(rows)
     inside = {} if groups is None else group_arguments(machine, groups[rows])
+    inside |= routes.part("selector", rows)
     fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)), **inside)
     return mask_and_names(fitted, table.n_features)
 
