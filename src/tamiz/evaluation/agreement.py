@@ -24,7 +24,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import Selection, json_ready
-from tamiz.display import PALETTE, TableResult, axes, between, frames, number, pvalue_text
+from tamiz.display import (
+    INK,
+    PALETTE,
+    TableResult,
+    axes,
+    between,
+    frame_in_notebook,
+    frames,
+    number,
+    pvalue_text,
+)
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
 from tamiz.routing import Routes
 from tamiz.runtime.progress import Progress
@@ -533,6 +543,37 @@ class StabilityTest(NamedTuple):
             f"difference in stability {self.difference:.3f} ({between(self.interval)}), "
             f"z = {self.statistic:.2f}, p = {pvalue_text(self.pvalue)}"
         )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the difference, its interval, statistic and p-value."""
+        low, high = self.interval
+        columns = {"difference": self.difference, "low": low, "high": high}
+        columns |= {"statistic": self.statistic, "pvalue": self.pvalue}
+        return frames().DataFrame([columns])
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(str(self), self.to_frame)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the difference with its interval, beside no difference.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        ax = axes(ax, height=1.8)
+        low, high = self.interval
+        ax.plot([low, high], [0, 0], color=PALETTE[0], linewidth=3, solid_capstyle="butt")
+        ax.plot([self.difference], [0], "o", color=PALETTE[0], ms=8)
+        ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--")
+        ax.set(xlabel="difference in stability", yticks=[], ylim=(-1, 1))
+        ax.set_title(str(self), fontsize="small")
+        return ax
 
 
 def nogueira(masks: np.ndarray) -> tuple[float, float, str | None]:

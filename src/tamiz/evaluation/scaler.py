@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
+from tamiz.display import SHOWN_FEATURES, Evidence, importance_table
 from tamiz.information.columns import safe_units
 from tamiz.validation import (
     TOO_LARGE,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _SKEW, _KURTOSIS = 1.0, 6.0
 
 
-class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class AutoScaler(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Mean 0 and variance 1 for every feature, after :math:`\operatorname{asinh}` for some.
 
     A feature with skewness beyond ±1 or kurtosis above 6, such as an income, a count or an
@@ -116,6 +117,17 @@ class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEst
             raise ValueError(TOO_LARGE)
         return np.asarray(Z)
 
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "drawn_in_"):
+            return {}
+        names = names_for(getattr(self, "feature_names_in_", None), self.n_features_in_)
+        those = np.flatnonzero(self.drawn_in_).tolist()
+        found: dict[str, Any] = {"features with heavy tails, drawn in": len(those)}
+        if those:
+            more = " …" if len(those) > SHOWN_FEATURES else ""
+            found["which"] = ", ".join(str(names[j]) for j in those[:SHOWN_FEATURES]) + more
+        return found
+
     def _draw_in(self, X: np.ndarray) -> np.ndarray:
         those = self.drawn_in_
         if not those.any():
@@ -166,7 +178,7 @@ def _has_three(column: np.ndarray) -> bool:
     return bool(((column != low) & (column != high)).any())
 
 
-class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
+class CovariateAdjuster(TakesCallbacks, Evidence, TransformerMixin, BaseEstimator):
     r"""Features without what covariates say about them: residuals of a linear fit.
 
     Each feature is regressed, with an intercept, on the covariates (age, batch, ...) of the samples
@@ -286,6 +298,22 @@ class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
         if not np.isfinite(Z).all():
             raise ValueError(TOO_LARGE)
         return np.asarray(Z)
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "explained_"):
+            return {}
+        return {
+            "covariates": len(self.covariates_),
+            "features that the covariates determine": int(self.gone_.sum()),
+        }
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        if not hasattr(self, "explained_"):
+            return found
+        names = self.get_feature_names_out().tolist()
+        title = "Fraction of the variance that the covariates explain"
+        return found + importance_table(self.explained_, names, title, "explained")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features that are left."""

@@ -35,6 +35,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from tamiz.base import Selection, Selector, Stopwatch
 from tamiz.callbacks import TakesCallbacks
+from tamiz.display import Evidence
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
 from tamiz.routing import Routes, refuse_unknown, refuse_unrequested, router_of, routes_to
@@ -119,7 +120,7 @@ class Expression(NamedTuple):
         return values
 
 
-class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
+class GrammarFeatures(TakesCallbacks, Evidence, TransformerMixin, BaseEstimator):
     """Grow features from the columns by a grammar and keep those that a filter chooses.
 
     Products, ratios, powers and indicators of columns, and of each other, are tried; QPFS or mRMR
@@ -363,6 +364,16 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "program_"):
+            return {}
+        found = {"candidates at the last level": self.n_candidates_[-1]}
+        return found | {"expressions kept": len(self.program_)} | super()._evidence()
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        return found + self.selection_._repr_html_() if hasattr(self, "program_") else found
 
     def _weighed(
         self, X: np.ndarray, y: np.ndarray, given: dict[str, Any]
