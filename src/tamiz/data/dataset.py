@@ -249,8 +249,11 @@ class Dataset:
         Examples
         --------
         >>> from tamiz.data import load
-        >>> load("d8").to_frame().iloc[0].tolist()
-        ['height', 'numeric', 0, '147 to 177']
+        >>> load("d8").to_frame()[["column", "role", "values"]]
+           column     role          values
+        0  height  numeric      147 to 177
+        1  weight  numeric        75 to 85
+        2   noise  numeric  0.011 to 0.757
         """
         p = range(self.n_features)
         columns = {
