@@ -204,7 +204,7 @@ LOOPS = {
 WITHOUT_LOOPS = {
     *("AUCScore", "ChiSquared", "FisherScore", "InformationGain", "InformationValue"),
     *("KolmogorovSmirnov", "MaxRel", "PearsonScore", "SignalToNoise", "StumpError"),
-    *("SymmetricalUncertainty", "WelchT"),
+    *("StableFeatures", "SymmetricalUncertainty", "WelchT"),
     *("AutoScaler", "CovariateAdjuster", "Discretiser", "KNNClassifier", "WeightOfEvidence"),
 }
 
