@@ -5,13 +5,16 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 
 import tamiz
 from tamiz.discovery import Knockoffs, Shadows, StabilitySelection
 from tamiz.embedded import MILPSVM
-from tamiz.filters import MRMR
+from tamiz.evaluation import AutoScaler, CovariateAdjuster
+from tamiz.filters import MRMR, GrammarFeatures
+from tamiz.information import Discretiser, WeightOfEvidence
 from tamiz.neighbors import KNNClassifier
 from tamiz.search import ForwardSelection
 from tamiz.svm import SVDD, HardMarginSVC, LinearMachine, LinearMachineRegressor, OneClassSVM
@@ -220,3 +223,29 @@ def test_a_discovery_that_found_nothing_says_why():
     with pytest.warns(UserWarning, match="No feature is selected"):
         many = Knockoffs(random_state=0, n_draws=3).fit(X, y)
     assert "least e-value" in below_the_diagram(many).cells
+
+
+def test_what_prepares_a_table_shows_what_it_found():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=[EVIL, "b", "c"])
+    X["c"] = np.exp(3 * X["c"])
+    y = (X["b"] + X[EVIL] > 0).astype(int)
+    seen = {}
+    for estimator in (
+        AutoScaler(),
+        CovariateAdjuster(["b"]),
+        Discretiser("width", n_bins=4),
+        WeightOfEvidence(),
+        GrammarFeatures(3, operators=["product"]),
+    ):
+        before = estimator._repr_html_()
+        shown = estimator.fit(X, y)._repr_html_()
+        assert "border-collapse" not in before.split("</style>")[-1]
+        place = shown.rindex("<div", 0, shown.index('<table style="border-collapse'))
+        seen[type(estimator).__name__] = read(shown[place:])
+    page = seen["AutoScaler"]
+    assert page.cells[:2] == ["features with heavy tails, drawn in", "1"] and page.cells[3] == "c"
+    assert EVIL in seen["CovariateAdjuster"].cells and "b" not in seen["CovariateAdjuster"].cells
+    assert seen["Discretiser"].cells[:4] == ["feature", "bins", EVIL, "4"]
+    assert "information value" in seen["WeightOfEvidence"].cells
+    assert "expressions kept" in seen["GrammarFeatures"].cells

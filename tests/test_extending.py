@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -260,13 +257,3 @@ def test_own_section_without_content_is_left_out():
     iris = load("iris")
     study = Study(iris, {"extent": Extent(2).fit(iris.X, iris.y).selection_})
     assert render(study, sections=[lambda page: None]) == render(study)
-
-
-@pytest.mark.ours
-def test_examples_of_the_page_print_what_it_shows(tmp_path):
-    """In a process of its own: the page registers a method."""
-    page = shutil.copy(ROOT / "docs" / "extending.md", tmp_path)
-    command = [sys.executable, str(ROOT / "docs" / "page_outputs.py"), page]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "extending.md: as before\n"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -494,3 +494,47 @@ def order_by(scores: np.ndarray, *tie_breakers: np.ndarray) -> np.ndarray:
     if len(keys) == 1:  # NaN is sorted to the end whatever its sign
         return np.argsort(keys[0], kind="stable")
     return np.lexsort([np.where(np.isnan(key), np.inf, key) for key in reversed(keys)])
+
+
+class ScoredClassifier(ClassifierMixin):
+    """Classifiers whose ``score`` reads labels and weights as ``fit`` does."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+        """
+        return super().score(X, as_numpy(y, "y"), as_numpy(sample_weight, "sample_weight"))
+
+
+class ScoredRegressor(RegressorMixin):
+    """Regressors whose ``score`` reads numbers and weights as ``fit`` does."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² of the predictions, 1 at best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            True numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+        """
+        return super().score(X, as_numpy(y, "y"), as_numpy(sample_weight, "sample_weight"))

@@ -181,8 +181,15 @@ def _cell(value: Any) -> str:
     return f'<td style="{_CELL};text-align:{align}">{escape(text)}</td>'
 
 
-def importance_table(importances: Any, names: Sequence[str] | None) -> str:
+def importance_table(
+    importances: Any,
+    names: Sequence[str] | None,
+    caption: str = "Importances",
+    called: str = "importance",
+) -> str:
     """The features of largest importance, best first, as a table for notebooks.
+
+    Of another number of each feature, ``caption`` and ``called`` say what it is.
 
     Examples
     --------
@@ -194,8 +201,8 @@ def importance_table(importances: Any, names: Sequence[str] | None) -> str:
     best = np.argsort(-values, kind="stable")[:SHOWN_FEATURES].tolist()
     left = len(values) - len(best)
     return html_table(
-        "Importances",
-        ["feature", "importance"],
+        caption,
+        ["feature", called],
         [[f"x{j}" if names is None else str(names[j]), float(values[j])] for j in best],
         [f"… and {left:,} more features"] if left else [],
     )

@@ -19,20 +19,62 @@ from sklearn.utils.fixes import parse_version
 import tamiz
 from tamiz.callbacks import StopAfter, StoppedByCallbackError, TakesCallbacks, use_callbacks
 from tamiz.discovery import Knockoffs, Shadows, StabilitySelection
-from tamiz.embedded import SVMRFE, AdaptiveScaling, HoldOutSVM
-from tamiz.filters import CFS, JMI, MRMR, QPFS, FisherScore, Relief
+from tamiz.embedded import (
+    AROM,
+    FSV,
+    KPSVM,
+    L0L2SVM,
+    L1L2SVM,
+    L1SVM,
+    MILPSVM,
+    SVMRFE,
+    AdaptiveScaling,
+    ForestImportance,
+    HoldOutSVM,
+    RadiusMarginScaling,
+    RobustLP,
+)
+from tamiz.filters import (
+    CFS,
+    CMIM,
+    JMI,
+    MRMR,
+    QPFS,
+    FisherScore,
+    GrammarFeatures,
+    MaxDep,
+    MultiTarget,
+    Relief,
+    ReliefF,
+    RReliefF,
+)
 from tamiz.search import (
+    BackwardElimination,
     BestFirst,
+    BranchAndBound,
     ExhaustiveSearch,
     ForwardSelection,
     GeneticSearch,
     SimulatedAnnealing,
 )
-from tamiz.svm import SVC, SVR, LinearMachine, PegasosClassifier, PerceptronClassifier
+from tamiz.svm import (
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    HardMarginSVC,
+    LinearMachine,
+    LinearMachineRegressor,
+    OneClassSVM,
+    PegasosClassifier,
+    PerceptronClassifier,
+    SubgradientClassifier,
+)
 from tamiz.tree import (
     BoostingClassifier,
     BoostingRegressor,
     CARTClassifier,
+    CARTRegressor,
     ForestClassifier,
 )
 
@@ -129,6 +171,41 @@ LOOPS = {
     "JMI": lambda: JMI(4),
     "SVC": lambda: SVC(),
     "LinearMachine": lambda: LinearMachine(),
+    "AROM": lambda: AROM(2),
+    "FSV": lambda: FSV(),
+    "KPSVM": lambda: KPSVM(),
+    "L0L2SVM": lambda: L0L2SVM(),
+    "L1L2SVM": lambda: L1L2SVM(),
+    "L1SVM": lambda: L1SVM(),
+    "MILPSVM": lambda: MILPSVM(),
+    "RobustLP": lambda: RobustLP(),
+    "RadiusMarginScaling": lambda: RadiusMarginScaling(n_features_to_select=2),
+    "ForestImportance": lambda: ForestImportance(2, n_estimators=35, random_state=0),
+    "GrammarFeatures": lambda: GrammarFeatures(3, depth=2, max_candidates=60, random_state=0),
+    "MultiTarget": lambda: MultiTarget(),
+    "MaxDep": lambda: MaxDep(),
+    "CMIM": lambda: CMIM(4),
+    "RReliefF": lambda: RReliefF(),
+    "ReliefF": lambda: ReliefF(),
+    "BackwardElimination": lambda: BackwardElimination(SVC(kernel="linear"), cv=2),
+    "BranchAndBound": lambda: BranchAndBound(n_features_to_select=2),
+    "SVDD": lambda: SVDD(),
+    "SVR": lambda: SVR(),
+    "OneClassSVM": lambda: OneClassSVM(),
+    "HardMarginSVC": lambda: HardMarginSVC(kernel="rbf"),
+    "BudgetSVC": lambda: BudgetSVC(),
+    "LinearMachineRegressor": lambda: LinearMachineRegressor(),
+    "SubgradientClassifier": lambda: SubgradientClassifier(),
+    "BoostingRegressor": lambda: BoostingRegressor(5),
+    "CARTRegressor": lambda: CARTRegressor(),
+}
+
+#: Estimators that are done with each feature, or with all samples, at once.
+WITHOUT_LOOPS = {
+    *("AUCScore", "ChiSquared", "FisherScore", "InformationGain", "InformationValue"),
+    *("KolmogorovSmirnov", "MaxRel", "PearsonScore", "SignalToNoise", "StumpError"),
+    *("StableFeatures", "SymmetricalUncertainty", "WelchT"),
+    *("AutoScaler", "CovariateAdjuster", "Discretiser", "KNNClassifier", "WeightOfEvidence"),
 }
 
 #: Those that keep what they have when a callback ends them after two steps.
@@ -147,6 +224,10 @@ KEEPING = [
     "JMI",
     "PegasosClassifier",
     "PerceptronClassifier",
+    "RadiusMarginScaling",
+    "BackwardElimination",
+    "BranchAndBound",
+    "CMIM",
 ]
 
 
@@ -162,6 +243,8 @@ def test_every_loop_is_followed_and_changes_nothing(name):
     alone = LOOPS[name]().fit(X, y)
     if hasattr(alone, "order_"):
         np.testing.assert_array_equal(fitted.order_, alone.order_)
+    elif hasattr(alone, "outputs_"):
+        np.testing.assert_array_equal(fitted.transform(X), alone.transform(X))
     else:
         np.testing.assert_array_equal(fitted.predict(X), alone.predict(X))
     left = set(fitted.__dict__) ^ set(alone.__dict__)
@@ -204,6 +287,43 @@ def test_trees_that_are_there_are_kept(model, steps, part):
     np.testing.assert_array_equal(fitted.predict(X), expected.predict(X))
     for one, other in zip(fitted.forest_, expected.forest_, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_ranking_by_a_forest_is_that_of_the_trees_that_are_there():
+    X, y = data()
+    heard = Recorder(stop_after=2)
+    fitted = ForestImportance(n_estimators=200, random_state=0).set_callbacks(heard).fit(X, y)
+    heard.assert_balanced()
+    assert [name for hook, name, _ in heard.events if hook == "begin"][:2] == ["fit", "forest"]
+    fewer = ForestImportance(n_estimators=20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(fitted.scores_, fewer.scores_)
+
+
+def test_levels_of_growth_that_are_done_are_kept():
+    X, y = data()
+    shallow = GrammarFeatures(3, operators=["product", "square"]).fit(X, y)
+    deep = GrammarFeatures(3, operators=["product", "square"], depth=3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ended = clone(deep).set_callbacks(Recorder(stop_after=4)).fit(X, y)  # in the second level
+    assert ended.status_ == "interrupted" and shallow.status_ == "finished"
+    assert any("1 of 3 levels" in str(one.message) for one in caught)
+    assert ended.get_feature_names_out().tolist() == shallow.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(ended.transform(X), shallow.transform(X))
+    assert ended.n_candidates_ == shallow.n_candidates_
+    with pytest.raises(StoppedByCallbackError, match="GrammarFeatures"):
+        clone(deep).set_callbacks(Recorder(stop_after=2)).fit(X, y)
+
+
+def test_scores_for_some_of_the_targets_are_no_answer():
+    X, y = data()
+    targets = np.column_stack([y, X[:, 2] > 0, X[:, 3] > 0]).astype(int)
+    heard = Recorder()
+    MultiTarget().set_callbacks(heard).fit(X, targets)
+    heard.assert_balanced()
+    assert sum(one[:2] == ("end", "MultiTarget step") for one in heard.events) == 3
+    with pytest.raises(StoppedByCallbackError, match="MultiTarget"):
+        MultiTarget().set_callbacks(Recorder(stop_after=2)).fit(X, targets)
 
 
 def test_what_is_kept_is_the_best_so_far():
@@ -442,6 +562,12 @@ def test_every_public_estimator_takes_callbacks():
         assert issubclass(one, TakesCallbacks), name
         assert hasattr(one.fit, "_heard"), name
         assert "X" in inspect.signature(one.fit).parameters, name
+
+
+def test_every_public_estimator_has_its_loops_tested_or_has_none():
+    tested = {type(make()).__name__ for make in LOOPS.values()}
+    assert tested | WITHOUT_LOOPS == set(estimators())
+    assert not tested & WITHOUT_LOOPS
 
 
 @pytest.mark.parametrize("make", [ForestClassifier, BoostingClassifier, StandardScaler, SVR])

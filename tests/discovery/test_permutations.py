@@ -165,3 +165,43 @@ def test_bad_input(score, y, error, sentence):
     X, labels = table()
     with pytest.raises(error, match=sentence):
         permutation_scores(score, X, labels if y is None else y)
+
+
+def test_weights_stay_with_the_rows_while_labels_are_shuffled():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 5)), np.arange(40) % 2
+    X[:, 0] += y
+    weight = rng.integers(0, 3, size=40)
+    options = {"n_permutations": 30, "random_state": 0}
+    found = permutation_scores(WelchT(), X, y, sample_weight=weight, **options)
+    np.testing.assert_array_equal(found.scores, WelchT().fit(X, y, sample_weight=weight).scores_)
+    repeated = WelchT().fit(X.repeat(weight, axis=0), y.repeat(weight))
+    np.testing.assert_allclose(found.scores, repeated.scores_)
+    kept = weight > 0
+    seen = []
+
+    def score(X, y, sample_weight):
+        seen.append((y, sample_weight))
+        return WelchT().fit(X, y, sample_weight=sample_weight).scores_
+
+    alone = permutation_scores(score, X[kept], y[kept], sample_weight=weight[kept], **options)
+    np.testing.assert_array_equal(found.pvalues, alone.pvalues)
+    assert len({labels.tobytes() for labels, _ in seen}) > 25
+    assert all((own == weight[kept]).all() for _, own in seen)
+    plain = permutation_scores(WelchT(), X, y, **options)
+    assert (plain.scores != found.scores).any()
+    with pytest.raises(ValueError, match="SelectKBest takes no sample weights"):
+        permutation_scores(SelectKBest(k=2), X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("by", ["groups", "times"])
+def test_samples_of_weight_zero_leave_their_groups_and_times(by):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, size=80)
+    along = {"groups": np.arange(80) % 4, "times": np.arange(80)}[by]
+    weight = (np.arange(80) % 5 > 0) * 1.0
+    kept = weight > 0
+    options = {"n_permutations": 20, "random_state": 0}
+    got = permutation_scores(WelchT(), X, y, sample_weight=weight, **{by: along}, **options)
+    want = permutation_scores(WelchT(), X[kept], y[kept], **{by: along[kept]}, **options)
+    np.testing.assert_array_equal(got.pvalues, want.pvalues)

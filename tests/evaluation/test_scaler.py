@@ -126,3 +126,30 @@ def test_saved_and_loaded(tmp_path):
     scaler = AutoScaler().fit(X)
     again = tamiz.load(tamiz.save(scaler, tmp_path / "scaler"))
     np.testing.assert_array_equal(again.transform(X), scaler.transform(X))
+
+
+def test_a_weight_is_a_number_of_rows():
+    X = columns(200)
+    weight = np.random.default_rng(1).integers(0, 4, size=len(X))
+    weighted, repeated = AutoScaler().fit(X, None, weight), AutoScaler().fit(X.repeat(weight, 0))
+    np.testing.assert_array_equal(weighted.drawn_in_, repeated.drawn_in_)
+    assert weighted.drawn_in_.any() and not weighted.drawn_in_.all()
+    for name in ("center_", "spread_", "mean_", "scale_"):
+        got, want = getattr(weighted, name), getattr(repeated, name)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12, err_msg=name)
+    np.testing.assert_array_equal(
+        AutoScaler().fit(X, sample_weight=np.ones(len(X))).transform(X),
+        AutoScaler().fit(X).transform(X),
+    )
+
+
+def test_fractions_of_rows_lie_between_integers():
+    X = columns(60)
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, size=len(X))
+    scaler = AutoScaler().fit(X, sample_weight=weight)
+    order = np.argsort(X[:, 1])
+    reached = np.cumsum(weight[order]) / weight.sum()
+    around = X[order, 1][np.searchsorted(reached, [0.45, 0.55])]
+    assert around[0] <= scaler.center_[1] <= around[1]
+    light = AutoScaler().fit(X, sample_weight=weight * 1e-6)  # less than one row in all
+    assert np.isfinite(light.transform(X)).all()

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -397,3 +398,43 @@ def test_an_interruption_keeps_what_was_computed():
         with pytest.warns(RuntimeWarning, match="3 of 10"):
             found = stability_of(selector, X, y, n_resamples=10, random_state=0)
         np.testing.assert_array_equal(found.masks, whole.masks[:3])
+
+
+class Noting(SignalToNoise):
+    """Notes the weights that come with each sample."""
+
+    seen: list = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.append((np.asarray(X)[:, 0], sample_weight))
+        return super().fit(X, y, sample_weight=sample_weight)
+
+
+def test_weights_go_with_the_samples_that_are_drawn():
+    X, y = noisy()
+    weight = np.arange(len(y)) % 4
+    of = dict(zip(X[:, 0].tolist(), weight.tolist(), strict=True))
+    for selector in (Noting(2), make_pipeline(Noting(2), StandardScaler())):
+        Noting.seen.clear()
+        options = {"n_resamples": 3, "sample": "folds", "n_folds": 3, "random_state": 0}
+        found = stability_of(selector, X, y, sample_weight=weight, **options)
+        assert len(Noting.seen) == 3
+        for first, weights in Noting.seen:
+            assert [of[value] for value in first.tolist()] == weights.tolist()
+            assert weights.all()  # those of weight zero are in no resample
+        kept = weight > 0
+        alone = stability_of(
+            SignalToNoise(2), X[kept], y[kept], sample_weight=weight[kept], **options
+        )
+        np.testing.assert_array_equal(found.masks, alone.masks)
+    even = stability_of(SignalToNoise(2), X, y, sample_weight=np.full(len(y), 2.0), **options)
+    plain = stability_of(SignalToNoise(2), X, y, **options)
+    np.testing.assert_array_equal(even.masks, plain.masks)
+    with pytest.raises(ValueError, match="SelectKBest takes no sample weights"):
+        stability_of(SelectKBest(k=2), X, y, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = SignalToNoise(2).set_fit_request(sample_weight=True)
+        routed = stability_of(asking, X, y, sample_weight=weight, **options)
+        np.testing.assert_array_equal(routed.masks, found.masks)
+        with pytest.raises(ValueError, match="sample_weight"):
+            stability_of(SignalToNoise(2), X, y, sample_weight=weight, **options)

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScaler
 
 import tamiz
+from tamiz.evaluation import AutoScaler
 from tamiz.explain import counterfactual
 from tamiz.kernels import RBF, Linear
 from tamiz.svm import SVC, SVR, LinearMachine, OneClassSVM
@@ -192,3 +193,68 @@ def test_bad_input_gets_a_sentence(data):
     bent = make_pipeline(QuantileTransformer(n_quantiles=20), SVC()).fit(X, y)
     with pytest.raises(ValueError, match="shift and scale"):
         counterfactual(bent, X, X)
+
+
+def skewed():
+    """Two columns with heavy tails, one of them known by a selector only, and one without."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.lognormal(3.0, 1.2, 150), rng.normal(size=150), rng.normal(size=150)])
+    X = np.column_stack([X, rng.standard_t(2.0, 150)])
+    return X, (np.log(X[:, 0]) + X[:, 1] + 0.3 * X[:, 3] > 3.0).astype(int)
+
+
+def nearest_by_scipy(model, x, X, begin):
+    """Least changes that SciPy finds from two points beyond the boundary."""
+    scale = X.std(axis=0)
+    side = -1.0 if model.decision_function(x[None])[0] > 0 else 1.0
+    ends = zip((X.min(axis=0) - x) / scale, (X.max(axis=0) - x) / scale, strict=True)
+    bounds = list(ends)
+    far = X[np.argmax(side * model.decision_function(X))]
+    found = [
+        minimize(
+            lambda d: d @ d / 2,
+            (point - x) / scale,
+            bounds=bounds,
+            constraints={
+                "type": "ineq",
+                "fun": lambda d: side * model.decision_function((x + scale * d)[None])[0],
+            },
+            method="SLSQP",
+        )
+        for point in (begin, far)
+    ]
+    return [np.sqrt(2 * one.fun) for one in found if one.success]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [AutoScaler(), SVC(kernel="linear")],
+        [AutoScaler(), SVC()],
+        [AutoScaler(), LinearMachine()],
+        [StandardScaler(), AutoScaler(), SelectKBest(k=3), StandardScaler(), SVC(C=3.0)],
+        [SelectKBest(k=3), AutoScaler(), SVC(kernel="poly", degree=2, coef0=1.0)],
+    ],
+    ids=repr,
+)
+def test_behind_columns_that_are_drawn_in(steps):
+    X, y = skewed()
+    model = make_pipeline(*steps).fit(X, y)
+    assert any(step.drawn_in_.any() for step in model if isinstance(step, AutoScaler))
+    found = counterfactual(model, X[:6], X)
+    assert found.method == "local" and found.found.all()
+    assert (model.predict(found.changed) != model.predict(X[:6])).all()
+    assert ((found.changed >= X.min(axis=0)) & (found.changed <= X.max(axis=0))).all()
+    for i in range(6):
+        tried = nearest_by_scipy(model, X[i], X, found.changed[i])
+        assert found.distances[i] <= 1.02 * min(tried) + 1e-6
+
+
+def test_without_heavy_tails_it_is_a_scale_and_exact():
+    X, y = skewed()
+    plain = X[:, [1, 2]]
+    model = make_pipeline(AutoScaler(), SVC(kernel="linear")).fit(plain, y)
+    other = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(plain, y)
+    got, want = (counterfactual(one, plain[:5], plain) for one in (model, other))
+    assert got.method == want.method == "exact"
+    np.testing.assert_allclose(got.changed, want.changed, rtol=1e-5, atol=1e-8)

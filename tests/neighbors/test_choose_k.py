@@ -204,3 +204,26 @@ def test_a_sparse_vector_is_no_table():
         pytest.skip("sparse vectors came with SciPy 1.13")
     with pytest.raises(ValueError, match="X must be a table"):
         choose_k(vector, [0, 1] * 3, cv=2)
+
+
+def test_a_weight_is_a_number_of_rows(noisy):
+    X, y = noisy
+    weight = np.random.default_rng(0).integers(0, 3, size=len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    whole = list(StratifiedKFold(4).split(X, y))
+    held = [np.isin(np.arange(len(y)), test) for _, test in whole]
+    kept = np.flatnonzero(weight)
+    splits = [(np.flatnonzero(~one[kept]), np.flatnonzero(one[kept])) for one in held]
+    repeated = [(np.flatnonzero(~one[copies]), np.flatnonzero(one[copies])) for one in held]
+    ks = [1, 2, 3, 5, 8]
+    got = choose_k(X, y, ks, splits, sample_weight=weight)
+    want = choose_k(X[copies], y[copies], ks, repeated)
+    np.testing.assert_allclose(got.cv_errors, want.cv_errors, atol=1e-12)
+    np.testing.assert_allclose(got.train_error, want.train_error, atol=1e-12)
+    assert got.k == want.k
+    plain = choose_k(X[kept], y[kept], ks, splits)
+    assert (plain.cv_errors != got.cv_errors).any()
+    ones = choose_k(X, y, ks, whole, sample_weight=np.ones(len(y)))
+    np.testing.assert_array_equal(ones.cv_errors, choose_k(X, y, ks, whole).cv_errors)
+    aside = choose_k(X, y, ks, 4, sample_weight=weight, test=0.25, random_state=0)
+    assert aside.n_train + aside.n_test == len(kept)

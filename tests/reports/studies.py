@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from tamiz.base import Selection
-from tamiz.data import Dataset, Finding
+from tamiz.data import Dataset, Finding, load
 from tamiz.evaluation import permutation_test, report_card, stability, tune
 from tamiz.evaluation.study import Study
 from tamiz.evaluation.study import make_study as planned_study
@@ -168,6 +169,52 @@ def wide_study(n_features: int = 16_063, n_rows: int = 30) -> Study:
         selections[method] = Selection(order, support, scores, names, method)
     masks = rng.random((30, n_features)) < 0.003
     return Study(data, selections, stability={"fisher": stability(masks)})
+
+
+#: Rows of the table of loans, one for each day.
+DAYS = 900
+
+
+def loans(**changed: Any) -> pd.DataFrame:
+    """Days in a mixed order; income rises with them, the way of asking changes, age stays."""
+    rng = np.random.default_rng(0)
+    day = rng.permutation(DAYS)
+    age = rng.normal(45, 12, DAYS)
+    income = rng.normal(30, 6, DAYS) + 8 * (day > 600)
+    channel = np.where(rng.random(DAYS) < 0.2 + 0.6 * (day > 450), "online", "branch")
+    repaid = age + income + 10 * (channel == "branch") + rng.normal(0, 8, DAYS) > 82
+    table = {
+        "day": pd.Timestamp("2022-01-01") + pd.to_timedelta(day, unit="D"),
+        "age": age,
+        "income": income,
+        "channel": channel,
+        "y": np.where(repaid, "repaid", "default"),
+    }
+    return pd.DataFrame({**table, **changed})
+
+
+def ranked_study(table: pd.DataFrame, **options: Any) -> Study:
+    """A ranking of all features, all of them selected."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = load(table, target="y", **options)
+    p = data.n_features
+    found = Selection(np.arange(p), np.ones(p, dtype=bool), -np.arange(p), data.feature_names, "f")
+    return Study(data, {"f": found})
+
+
+@lru_cache(maxsize=1)
+def dated_study() -> Study:
+    """Loans of three years, of which two columns change: one is long, and many columns stay."""
+    rng = np.random.default_rng(2)
+    quiet = {f"sensor {j} of a long name": rng.normal(size=DAYS) for j in range(8)}
+    changed = {"income of the household": loans()["income"]} | quiet
+    table = loans().drop(columns="income").assign(**changed)
+    quick: dict[str, Any] = {"sizes": [2, 5], "cv": 3, "repeats": 1, "fdr": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = load(table, target="y", time="day")
+    return make_study(data, ["fisher", "relieff"], ["linear"], **quick)
 
 
 def evil_study(names: list[str]) -> Study:

@@ -24,7 +24,7 @@ from PIL import Image
 
 from tamiz.reports import write_report
 from tamiz.reports.markup import json_block, visible
-from tests.reports.studies import evil_study, full_study, other_study, wide_study
+from tests.reports.studies import dated_study, evil_study, full_study, other_study, wide_study
 from tests.reports.tree import read
 
 ARGUMENTS = [
@@ -32,7 +32,8 @@ ARGUMENTS = [
     "--no-first-run",
 ]  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PAGES = ("en", "es", "wide", "evil")
+DATED = ("dates", "fechas")
+PAGES = ("en", "es", "wide", "evil", *DATED)
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 FORMULAS = [
     "=1+cmd|'/C calc'!A0", "=\u2028cmd|'/C calc'!A0", "@\u2029SUM(A1)", "\uff1d1+1", "-\n1",
@@ -82,6 +83,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "colour": (other_study("one category"), "es"),
         "no signal": (other_study("no signal"), "es"),
         "numbers": (other_study("regression"), "en"),
+        "dates": (dated_study(), "en"),
+        "fechas": (dated_study(), "es"),
         "wide": (wide_study(), "en"),
         "evil": (evil_study(EVIL), "es"),
     }
@@ -158,7 +161,7 @@ def test_no_sideways_scrolling_on_a_phone(visit, name):
     assert not page.locator(".chart.wide").first.is_visible()
 
 
-@pytest.mark.parametrize("name", ["en", "es", "three", "colour", "no signal", "numbers"])
+@pytest.mark.parametrize("name", ["en", "es", "three", "colour", "no signal", "numbers", *DATED])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_no_text_of_a_chart_is_cut_or_covered(visit, width, name):
     """Every text lies inside its picture, and no two texts of a picture overlap."""
@@ -186,6 +189,20 @@ def test_no_text_of_a_chart_is_cut_or_covered(visit, width, name):
         }"""
     )
     assert found == []
+
+
+@pytest.mark.parametrize(("name", "said"), [("dates", "2022-01-01"), ("fechas", "2022-01-01")])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_change_over_time_is_drawn_and_reads_out(visit, name, said, scheme):
+    page = visit(name, color_scheme=scheme)
+    part = page.locator("#drift")
+    assert part.locator("svg[role=img]").first.is_visible()
+    assert said in part.inner_text() and "income of the household" in part.inner_text()
+    chart = part.locator(".chart.wide[data-stops]").first
+    chart.scroll_into_view_if_needed()
+    chart.locator(".hit").focus()
+    page.keyboard.press("Home")
+    assert "2022" in chart.locator(".tip").inner_text()
 
 
 def test_the_ranking_sorts_by_click_and_by_key(visit):
@@ -493,7 +510,7 @@ def test_a_study_is_printed_on_few_pages_with_details_folded_away(visit):
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", document)) <= 9
 
 
-@pytest.mark.parametrize("name", ["paper", "numbers", "three"])
+@pytest.mark.parametrize("name", ["paper", "numbers", "three", "dates"])
 def test_letters_of_charts_can_be_read_on_paper(visit, name):
     page = visit(name, width=688)  # A4 without its margins, at 96 points an inch
     page.emulate_media(media="print")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,39 +15,12 @@ from tamiz.evaluation import population_stability
 from tamiz.information import WeightOfEvidence
 from tamiz.reports import Study, render, summary
 from tamiz.reports.language import LANGUAGES
-from tests.reports.studies import make_study
+from tests.reports.studies import DAYS as N
+from tests.reports.studies import loans, make_study
+from tests.reports.studies import ranked_study as study
 from tests.reports.tree import Node, read
 
 pytestmark = pytest.mark.ours
-N = 900
-
-
-def loans(**changed: Any) -> pd.DataFrame:
-    """Days in a mixed order; income rises with them, the way of asking changes, age stays."""
-    rng = np.random.default_rng(0)
-    day = rng.permutation(N)
-    age = rng.normal(45, 12, N)
-    income = rng.normal(30, 6, N) + 8 * (day > 600)
-    channel = np.where(rng.random(N) < 0.2 + 0.6 * (day > 450), "online", "branch")
-    repaid = age + income + 10 * (channel == "branch") + rng.normal(0, 8, N) > 82
-    table = {
-        "day": pd.Timestamp("2022-01-01") + pd.to_timedelta(day, unit="D"),
-        "age": age,
-        "income": income,
-        "channel": channel,
-        "y": np.where(repaid, "repaid", "default"),
-    }
-    return pd.DataFrame({**table, **changed})
-
-
-def study(table: pd.DataFrame, **options: Any) -> Study:
-    """A ranking of all features, all of them selected."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        data = load(table, target="y", **options)
-    p = data.n_features
-    found = Selection(np.arange(p), np.ones(p, dtype=bool), -np.arange(p), data.feature_names, "f")
-    return Study(data, {"f": found})
 
 
 def section(one: Study, lang: str = "en") -> Node:

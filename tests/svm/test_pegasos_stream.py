@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -167,3 +168,21 @@ def test_bad_rows_are_refused_and_an_earlier_fit_stays():
         np.testing.assert_array_equal(machine.coef_, before)
     with pytest.raises(ValueError, match="target is numeric"):
         machine.fit_stream(batches((X, X[:, 0]), task="regression"))
+
+
+def test_a_weight_in_a_batch_is_a_number_of_rows():
+    X, y = mixture()
+    weight = np.random.default_rng(0).integers(0, 4, size=len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    machine = PegasosClassifier(lambda_=0.01, shuffle=False)
+    got = clone(machine).partial_fit(X, y, classes=np.unique(y), sample_weight=weight)
+    want = clone(machine).partial_fit(X[copies], y[copies], classes=np.unique(y))
+    np.testing.assert_array_equal(got.coef_, want.coef_)
+    assert got.t_ == want.t_ == weight.sum()
+    light = PegasosClassifier(lambda_=0.01, random_state=0)
+    for start in range(0, len(y), 10):
+        part = slice(start, start + 10)
+        light.partial_fit(X[part], y[part], np.unique(y), sample_weight=np.full(len(y), 0.25)[part])
+    assert abs(light.t_ - len(y) / 4) < 4 * np.sqrt(len(y))
+    with pytest.raises(ValueError, match="sample_weight"):
+        light.partial_fit(X, y, sample_weight=weight[:-1])

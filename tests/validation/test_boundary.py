@@ -38,6 +38,7 @@ FACTS = {
     "filters/cfs.py:_stream_needs": "an array leaves nothing to stream",
     "filters/qpfs.py:_stream_needs": "a function of X needs X in memory",
     "gpu/emulation.py:__array_ufunc__": "what arrays of a card cannot do",
+    "gpu/emulation.py:__setitem__": "what a card does in 32 bits",
     "gpu/emulation.py:_bare": "arrays of a card refuse to be mixed with NumPy's",
     "information/columns.py:_refuse_containers": "a cell of the data",
     "information/on_card.py:to_card": "weighted samples are not counted on a card",

@@ -90,6 +90,7 @@ class _Tasks:
         self._place = os.getpid(), threading.get_ident()
         self._ended = False  # whether a callback has ended the last loop
         self._left: int | None = None  # steps that may still begin
+        self.shared = False  # whether fits inside are followed as part of this one
 
     # ------------------------------------------------------------------ what loops call
 
@@ -191,7 +192,8 @@ def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
         if owner is not self and not _KEPT_BEFORE.isdisjoint(self.__dict__):
             with _followed(self, _facts(fit, args, kwargs)):
                 return fit(self, *args, **kwargs)
-        if now is None or owner is self or isinstance(owner, Procedure):
+        shared = isinstance(owner, Procedure) or getattr(now, "shared", False)
+        if now is None or owner is self or shared:
             return fit(self, *args, **kwargs)
         token = listener.set(None)  # a step of somebody else's procedure
         try:
@@ -219,6 +221,24 @@ def _facts(
     X, y = others.pop("X", None), others.pop("y", None)
     metadata = {name: value for name, value in others.items() if value is not None}
     return {"X": X, "y": y, "metadata": metadata}
+
+
+@contextmanager
+def own_loops() -> Iterator[None]:
+    """Let the loops of a fit inside count as loops of the estimator that makes it.
+
+    For an estimator whose whole work is the fit of another one, such as a ranking by a forest. All
+    other fits inside a procedure are steps of it, and not followed one by one.
+    """
+    now = listener.get()
+    if not isinstance(now, _Tasks):
+        yield
+        return
+    before, now.shared = now.shared, True
+    try:
+        yield
+    finally:
+        now.shared = before
 
 
 class TakesCallbacks(CallbackSupportMixin):

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
-from tamiz.display import frames
-from tamiz.validation import checked, one_of, require_memory, some_columns
+from tamiz.display import frame_in_notebook, frames
+from tamiz.validation import as_numpy, checked, one_of, require_memory, some_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,6 +188,7 @@ class Dataset:
     warnings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.X, self.y = as_numpy(self.X), as_numpy(self.y, "y")
         p = self.n_features
         if not self.feature_names:
             self.feature_names = [f"x{j}" for j in range(p)]
@@ -241,6 +242,31 @@ class Dataset:
 
     def __str__(self) -> str:
         return self.describe()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each column of ``X``: role, missing cells and values; ``frame`` holds these.
+
+        Examples
+        --------
+        >>> from tamiz.data import load
+        >>> load("d8").to_frame()[["column", "role", "values"]]
+           column     role          values
+        0  height  numeric      147 to 177
+        1  weight  numeric        75 to 85
+        2   noise  numeric  0.011 to 0.757
+        """
+        p = range(self.n_features)
+        columns = {
+            "column": self.feature_names,
+            "role": [self.roles.get(name, "numeric") for name in self.feature_names],
+            "missing": [int(self.missing[j]) for j in p],
+            "values": [_shown_values(self, j) for j in p],
+        }
+        return frames().DataFrame(columns)
+
+    def _repr_html_(self) -> str | None:
+        first = _shown_target(self)
+        return frame_in_notebook(f"{repr(self).strip('<>')}; target {first}", self.to_frame)
 
     def describe(self, top: int = 20) -> str:
         """An overview in plain text: size, target, columns with their roles, notes.

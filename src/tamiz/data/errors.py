@@ -5,9 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tamiz.display import frame_in_notebook, frames
 from tamiz.runtime.progress import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST = 480  # characters of an error ...
 LONGEST_WARNING = 2000  # ... and of a warning, which may list columns
@@ -72,6 +76,13 @@ class Finding(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As JSON writes it."""
         return {"code": self.code, "columns": list(self.columns), "text": self.text}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the code, the columns, and the sentence."""
+        return frames().DataFrame([self.to_dict() | {"columns": ", ".join(self.columns)}])
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(f"Finding: {self.code}", self.to_frame)
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:

@@ -10,7 +10,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 from textwrap import fill
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import DataError, near
 from tamiz.data.formats.frames import from_array
 from tamiz.data.plan import ColumnPlan, Options
+from tamiz.display import frame_in_notebook, frames
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PACKAGED = Path(__file__).parent / "sets"
 SUFFIXES = (".csv.gz", ".npz", ".csv", ".parquet")
@@ -160,6 +164,16 @@ class About(NamedTuple):
             if text
         ]
         return "\n".join(said)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each thing that is known."""
+        counts = ", ".join(f"{label} {count}" for label, count in (self.classes or {}).items())
+        known = {**self._asdict(), "classes": counts}
+        there = {key: str(value) for key, value in known.items() if value != ""}
+        return frames().DataFrame({"what": list(there), "text": list(there.values())})
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(f"{self.name}: {self.summary}", self.to_frame)
 
 
 def about(name: str) -> About:

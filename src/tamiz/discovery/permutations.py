@@ -53,11 +53,14 @@ from tamiz.search.resampling import (
     run_jobs,
     selecting_step,
     shuffle_within,
+    weights_for,
 )
 from tamiz.search.splits import kept_together
 from tamiz.validation import (
+    as_numpy,
     as_vector,
     check_level,
+    check_sample_weight,
     checked,
     integer_from,
     is_frame,
@@ -86,6 +89,7 @@ def permutation_scores(
     n_permutations: int = 1000,
     groups: Any = None,
     times: Any = None,
+    sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: bool | int = 0,
@@ -109,6 +113,10 @@ def permutation_scores(
     times : array of shape (n_samples,), optional
         Numbers or dates, in place of ``groups``: shuffle within 20 blocks of neighbours in time, so
         that a trend that features and labels share does not count.
+    sample_weight : array of shape (n_samples,), optional
+        Weights for the selector (a function gets them as its argument ``sample_weight``). They stay
+        with the rows of ``X`` when labels are shuffled, and labels are shuffled as without them: a
+        sample of weight two is one sample. Those of weight zero are left out.
     random_state : int, RandomState or None, default=None
         Seed of the shuffles, and of a selector that has none.
     n_jobs : int or None, default=None
@@ -145,14 +153,22 @@ def permutation_scores(
     [0, 1]
     """
     table = ResampledTable(X, as_vector(y))
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)
+    within = kept_together(groups, times, table.n)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        table, weight = ResampledTable(*table.part(kept)), weight[kept]
+        if times is not None:
+            within = kept_together(None, np.asarray(as_numpy(times))[kept], table.n)
+        elif within is not None:
+            within = within[kept]
     labels = np.asarray(table.y)
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
-    within = kept_together(groups, times, len(labels))
     blocks = label_blocks(within, labels, "groups" if times is None else "times")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     machine = seeded(clone(score), seed) if hasattr(score, "fit") else score
-    work = _Scoring(machine, table)
+    work = _Scoring(machine, table, weight)
     work.observe(labels)
     total = n_arrangements(labels, blocks)
     exact = total - 1 <= n_permutations
@@ -200,8 +216,12 @@ class _Counts(NamedTuple):
 class _Scoring:
     """Scores labels, and counts how often shuffled ones score as high."""
 
-    def __init__(self, machine: Any, table: ResampledTable):
+    def __init__(self, machine: Any, table: ResampledTable, weight: np.ndarray | None):
         self.machine, self.table = machine, table
+        self.extra = {} if weight is None else {"sample_weight": weight}
+        if hasattr(machine, "fit"):
+            routes = weights_for("permutation_scores", machine, table.n, weight)
+            self.extra = routes.part("selector")
         columns = getattr(table.X, "columns", None) if is_frame(table.X) else None
         self.names = None if columns is None else [str(name) for name in columns]
         self.X = table.X
@@ -210,9 +230,9 @@ class _Scoring:
 
     def scores(self, labels: np.ndarray) -> np.ndarray:
         if not hasattr(self.machine, "fit"):
-            found = self.machine(self.X, labels)
+            found = self.machine(self.X, labels, **self.extra)
         else:
-            fitted = fit_to_the_end(clone(self.machine), self.X, labels)
+            fitted = fit_to_the_end(clone(self.machine), self.X, labels, **self.extra)
             step = selecting_step(fitted)
             found = getattr(step, "scores_", None)
             if found is None:

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Selector, Stopwatch, number_to_select, order_by
+from tamiz.callbacks.listening import own_loops
 from tamiz.tree import ForestClassifier
 from tamiz.validation import N_JOBS
 
@@ -113,7 +114,8 @@ class ForestImportance(Selector):
         self._validate_params()
         params = self.get_params(deep=False)
         params.pop("n_features_to_select")
-        forest = ForestClassifier(**params).fit(X, y, sample_weight)
+        with own_loops():
+            forest = ForestClassifier(**params).fit(X, y, sample_weight)
         p = forest.n_features_in_
         n_selected = number_to_select(self.n_features_to_select, p, None)
         self.n_features_in_ = p

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from tamiz.evaluation.comparison.result import Comparison
     from tamiz.evaluation.margins import MarginReport
     from tamiz.evaluation.measures import Metric
-    from tamiz.evaluation.population import PopulationStability, population_stability
     from tamiz.evaluation.scaler import AutoScaler, CovariateAdjuster
     from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
     from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         significance,
     )
     from tamiz.evaluation.tuning.tune import Tuning, tune
+    from tamiz.information.population import PopulationStability, population_stability
     from tamiz.reproduce import (
         Reproduction,
         available,
@@ -71,12 +71,12 @@ __getattr__, __dir__ = lazy_names(
         ".comparison.result": "Comparison",
         ".margins": "MarginReport",
         ".measures": "Metric",
-        ".population": "PopulationStability population_stability",
         ".scaler": "AutoScaler CovariateAdjuster",
         ".statistical_tests.critical_difference": "critical_difference_diagram",
         ".statistical_tests.permutation": "PermutationTest permutation_test",
         ".statistical_tests.significance": "Pair Significance critical_difference significance",
         ".tuning.tune": "Tuning tune",
+        "tamiz.information.population": "PopulationStability population_stability",
         "tamiz.reproduce": "Reproduction available draw_figure reproduce source_figures",
     },
 )

@@ -24,8 +24,19 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import Selection, json_ready
-from tamiz.display import PALETTE, TableResult, axes, between, frames, number, pvalue_text
+from tamiz.display import (
+    INK,
+    PALETTE,
+    TableResult,
+    axes,
+    between,
+    frame_in_notebook,
+    frames,
+    number,
+    pvalue_text,
+)
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
+from tamiz.routing import Routes
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.resampling import (
@@ -35,10 +46,12 @@ from tamiz.search.resampling import (
     group_arguments,
     mask_and_names,
     run_jobs,
+    weights_for,
 )
 from tamiz.search.splits import kept_together, moments_of
 from tamiz.validation import (
     check_level,
+    check_sample_weight,
     checked,
     fittable,
     instance_of,
@@ -127,6 +140,7 @@ def stability_of(
     *,
     groups: Any = None,
     times: Any = None,
+    sample_weight: Any = None,
     n_resamples: int = 50,
     sample: str = "bootstrap",
     fraction: float = 0.5,
@@ -153,6 +167,9 @@ def stability_of(
         Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of neighbours
         in time, and those of a block are in a resample together or not at all.
         :class:`~tamiz.HoldOutSVM` learns from the past inside of each resample.
+    sample_weight : array of shape (n_samples,), optional
+        Weights for the selector, which stay with their samples; every sample is drawn as often as
+        without them. Samples of weight zero are in no resample.
     n_resamples : int, default=50
         Number of selections.
     sample : {"bootstrap", "subsample", "folds"}, default="bootstrap"
@@ -194,9 +211,15 @@ def stability_of(
     seed = int(random.randint(2**31 - 1))
     moments = moments_of(groups, times, table.n)
     groups = kept_together(groups, times, table.n)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        table, weight = ResampledTable(*table.part(kept)), weight[kept]
+        moments, groups = (None if one is None else one[kept] for one in (moments, groups))
     units = None if groups is None else table.units(groups)
     rows = sampling.draw(table, n_resamples, np.random.default_rng(seed), units)
     machine = seeded(clone(selector), seed)
+    routes = weights_for("stability_of", machine, table.n, weight)
     notes: dict[str, Any] = {
         "selector": type(selector).__name__,
         "sample": sample,
@@ -207,7 +230,8 @@ def stability_of(
     with Progress("stability", verbose, most=n_resamples) as progress:
         try:
             jobs = ((part,) for part in rows)
-            working = run_jobs(_select, (machine, table, groups, moments), jobs, n_jobs, machine)
+            alike = groups, moments
+            working = run_jobs(_select, (machine, table, alike, routes), jobs, n_jobs, machine)
             for mask, found_names in working:
                 masks.append(mask)
                 names = found_names
@@ -228,11 +252,12 @@ def stability_of(
 
 
 def _select(
-    given: tuple[Any, ResampledTable, np.ndarray | None, np.ndarray | None], rows: np.ndarray
+    given: tuple[Any, ResampledTable, tuple[np.ndarray | None, ...], Routes], rows: np.ndarray
 ) -> tuple[np.ndarray, list[str]]:
-    machine, table, *alike = given
+    machine, table, alike, routes = given
     X, y = table.part(rows)
     inside = group_arguments(machine, *(None if one is None else one[rows] for one in alike))
+    inside |= routes.part("selector", rows)
     fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)), **inside)
     return mask_and_names(fitted, table.n_features)
 
@@ -525,6 +550,37 @@ class StabilityTest(NamedTuple):
             f"difference in stability {self.difference:.3f} ({between(self.interval)}), "
             f"z = {self.statistic:.2f}, p = {pvalue_text(self.pvalue)}"
         )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the difference, its interval, statistic and p-value."""
+        low, high = self.interval
+        columns = {"difference": self.difference, "low": low, "high": high}
+        columns |= {"statistic": self.statistic, "pvalue": self.pvalue}
+        return frames().DataFrame([columns])
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(str(self), self.to_frame)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the difference with its interval, beside no difference.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        ax = axes(ax, height=1.8)
+        low, high = self.interval
+        ax.plot([low, high], [0, 0], color=PALETTE[0], linewidth=3, solid_capstyle="butt")
+        ax.plot([self.difference], [0], "o", color=PALETTE[0], ms=8)
+        ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--")
+        ax.set(xlabel="difference in stability", yticks=[], ylim=(-1, 1))
+        ax.set_title(str(self), fontsize="small")
+        return ax
 
 
 def nogueira(masks: np.ndarray) -> tuple[float, float, str | None]:

@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
+from tamiz.display import SHOWN_FEATURES, Evidence, importance_table
 from tamiz.information.columns import safe_units
 from tamiz.validation import (
     TOO_LARGE,
+    check_counted_rows,
     check_features,
     check_names,
     check_sample_weight,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 _SKEW, _KURTOSIS = 1.0, 6.0
 
 
-class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class AutoScaler(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Mean 0 and variance 1 for every feature, after :math:`\operatorname{asinh}` for some.
 
     A feature with skewness beyond ±1 or kurtosis above 6, such as an income, a count or an
@@ -55,7 +57,7 @@ class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEst
     [-0.8, -0.3, 2.4]
     """
 
-    def fit(self, X: Any, y: Any = None) -> AutoScaler:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AutoScaler:
         """Find which features have heavy tails, and the scale of all.
 
         Parameters
@@ -63,21 +65,24 @@ class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEst
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Numbers of rows that each sample stands for, in means, deviations and quartiles. Samples
+            of weight zero are left out.
 
         Returns
         -------
         self : AutoScaler
         """
-        table = check_X(self, X, reset=True)
+        table, _, weight = check_counted_rows(check_X(self, X, reset=True), None, sample_weight)
         units = safe_units(np.abs(table).max(axis=0))
         X = table / units
-        mean, spread = X.mean(axis=0), X.std(axis=0)
+        mean, spread = _mean(X, weight), _deviation(X, weight)
         Z = (X - mean) / np.where(spread > 0, spread, 1.0)
         square = Z**2
-        heavy = np.abs((square * Z).mean(axis=0)) > _SKEW
-        heavy |= (square**2).mean(axis=0) > _KURTOSIS
+        heavy = np.abs(_mean(square * Z, weight)) > _SKEW
+        heavy |= _mean(square**2, weight) > _KURTOSIS
         places = np.flatnonzero(heavy & (spread > 0))
-        low, middle, high = np.percentile(X[:, places], [25, 50, 75], axis=0)
+        low, middle, high = _quartiles(X[:, places], weight)
         many = [j for j, column in enumerate(X[:, places].T) if _has_three(column)]
         self.drawn_in_ = np.zeros(X.shape[1], dtype=bool)
         self.drawn_in_[places[many]] = True
@@ -88,7 +93,7 @@ class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEst
         self.spread_[places] = np.maximum(wide, np.finfo(float).smallest_subnormal)
         units[self.drawn_in_] = 1.0
         Z = self._draw_in(table) / units
-        self.mean_, self.scale_ = Z.mean(axis=0) * units, Z.std(axis=0) * units
+        self.mean_, self.scale_ = _mean(Z, weight) * units, _deviation(Z, weight) * units
         self.scale_[~(self.scale_ > 1e-12 * np.abs(self.mean_))] = 1.0
         return self
 
@@ -112,6 +117,17 @@ class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEst
             raise ValueError(TOO_LARGE)
         return np.asarray(Z)
 
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "drawn_in_"):
+            return {}
+        names = names_for(getattr(self, "feature_names_in_", None), self.n_features_in_)
+        those = np.flatnonzero(self.drawn_in_).tolist()
+        found: dict[str, Any] = {"features with heavy tails, drawn in": len(those)}
+        if those:
+            more = " …" if len(those) > SHOWN_FEATURES else ""
+            found["which"] = ", ".join(str(names[j]) for j in those[:SHOWN_FEATURES]) + more
+        return found
+
     def _draw_in(self, X: np.ndarray) -> np.ndarray:
         those = self.drawn_in_
         if not those.any():
@@ -127,13 +143,42 @@ class AutoScaler(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEst
         return Z
 
 
+def _mean(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    if weight is None:
+        return X.mean(axis=0)
+    return X[0] + (weight / weight.sum()) @ (X - X[0])  # exact where all are equal
+
+
+def _deviation(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    if weight is None:
+        return X.std(axis=0)
+    return np.sqrt(_mean((X - _mean(X, weight)) ** 2, weight))
+
+
+def _quartiles(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Quartiles of every column, of weighted rows as if each were there so many times."""
+    if weight is None:
+        return np.percentile(X, [25, 50, 75], axis=0)
+    order = np.argsort(X, axis=0, kind="stable")
+    upto = np.cumsum(weight[order], axis=0)
+    found = np.empty((3, X.shape[1]))
+    for j, (rows, reached) in enumerate(zip(order.T, upto.T, strict=True)):
+        # where the rows that a sample stands for end, among all; rounding must not pass the last
+        place = np.array([0.25, 0.5, 0.75]) * max(reached[-1] - 1.0, 0.0)
+        below = np.floor(place)
+        ends = [np.searchsorted(reached, row, side="right") for row in (below, below + 1.0)]
+        low, high = (X[rows[np.minimum(end, len(X) - 1)], j] for end in ends)
+        found[:, j] = low + (place - below) * (high - low)
+    return found
+
+
 def _has_three(column: np.ndarray) -> bool:
     """Whether there are more than two values."""
     low, high = column.min(), column.max()
     return bool(((column != low) & (column != high)).any())
 
 
-class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
+class CovariateAdjuster(TakesCallbacks, Evidence, TransformerMixin, BaseEstimator):
     r"""Features without what covariates say about them: residuals of a linear fit.
 
     Each feature is regressed, with an intercept, on the covariates (age, batch, ...) of the samples
@@ -253,6 +298,22 @@ class CovariateAdjuster(TakesCallbacks, TransformerMixin, BaseEstimator):
         if not np.isfinite(Z).all():
             raise ValueError(TOO_LARGE)
         return np.asarray(Z)
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "explained_"):
+            return {}
+        return {
+            "covariates": len(self.covariates_),
+            "features that the covariates determine": int(self.gone_.sum()),
+        }
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        if not hasattr(self, "explained_"):
+            return found
+        names = self.get_feature_names_out().tolist()
+        title = "Fraction of the variance that the covariates explain"
+        return found + importance_table(self.explained_, names, title, "explained")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features that are left."""

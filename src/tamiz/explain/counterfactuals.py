@@ -30,11 +30,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.display import PALETTE, TableResult, axes, frames
+from tamiz.evaluation.scaler import AutoScaler
 from tamiz.explain.model import (
-    Front,
     Terms,
     columns_of_the_machine,
     feature_names,
@@ -321,18 +322,40 @@ def _complete_numbers(model: Any, X: Any, background: Any) -> tuple[np.ndarray, 
 # ---------------------------------------------------------------------------- the machine
 
 
-class _Affine(NamedTuple):
+class _DrawnIn(NamedTuple):
+    """Columns of which an ``AutoScaler`` draws some in, after they were shifted and scaled."""
+
+    factor: np.ndarray
+    shift: np.ndarray
+    drawn: np.ndarray  # which of them
+    spread: np.ndarray
+
+    def values(self, columns: np.ndarray) -> np.ndarray:
+        """The columns as it leaves them, but for a shift and a scale."""
+        moved = columns * self.factor + self.shift
+        return np.where(self.drawn, np.arcsinh(moved / self.spread), moved)
+
+    def slope(self, columns: np.ndarray) -> np.ndarray:
+        """The derivative of each value."""
+        moved = (columns * self.factor + self.shift) / self.spread
+        return self.factor * np.where(self.drawn, 1.0 / (self.spread * np.hypot(1.0, moved)), 1.0)
+
+
+class _Front(NamedTuple):
     """A kernel expansion, and what each of its columns is of the original ones."""
 
     expansion: KernelExpansion
     source: np.ndarray
     factor: np.ndarray
     shift: np.ndarray
-    weights: np.ndarray | None  # by original feature, of a linear machine
+    drawn: _DrawnIn | None  # what stands before factor and shift
+    weights: np.ndarray | None  # by original feature, of a machine that is linear in them
 
     def seen(self, table: np.ndarray) -> np.ndarray:
         """Samples as the kernel gets them."""
-        seen = table[:, self.source] * self.factor + self.shift
+        columns = table[:, self.source]
+        columns = columns if self.drawn is None else self.drawn.values(columns)
+        seen = columns * self.factor + self.shift
         centre = self.expansion.centre
         return seen if centre is None else seen - centre
 
@@ -382,12 +405,15 @@ class _Affine(NamedTuple):
                     * u
                     * (form.constant + gamma * float(u @ u)) ** (d - 1)
                 )
+        total *= self.factor
+        if self.drawn is not None:
+            total *= self.drawn.slope(x[self.source])
         out = np.zeros(len(x))
-        np.add.at(out, self.source, total * self.factor)
+        np.add.at(out, self.source, total)
         return out
 
 
-def _machine(model: Any, table: np.ndarray, others: np.ndarray) -> _Affine:
+def _machine(model: Any, table: np.ndarray, others: np.ndarray) -> _Front:
     front = columns_of_the_machine(model, table, others)
     terms = None if front is None else terms_of(front)
     if front is None or terms is None:
@@ -403,9 +429,12 @@ def _machine(model: Any, table: np.ndarray, others: np.ndarray) -> _Affine:
             if len(terms.outputs) != 1
             else "A counterfactual turns the decision of a classifier; this model predicts numbers."
         )
-    factor, shift = _affine(model, front, others)
-    weights = _weights(terms, front.source, factor, table.shape[1])
-    return _Affine(terms.expansion, front.source, factor, shift, weights)
+    drawn = _drawn_in(model, front.source, others)
+    factor, shift = _affine(model, front.source, others, drawn)
+    weights = None
+    if drawn is None:
+        weights = _weights(terms, front.source, factor, table.shape[1])
+    return _Front(terms.expansion, front.source, factor, shift, drawn, weights)
 
 
 def _is_novelty(model: Any) -> bool:
@@ -414,22 +443,43 @@ def _is_novelty(model: Any) -> bool:
     )
 
 
-def _affine(model: Any, front: Front, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Factor and shift of each column of the machine; refuses steps that do more."""
+def _drawn_in(model: Any, source: np.ndarray, others: np.ndarray) -> _DrawnIn | None:
+    """What the first ``AutoScaler`` that draws columns in does to those that the machine gets."""
+    steps = model.steps[:-1] if isinstance(model, Pipeline) else []
+    for k, (_, step) in enumerate(steps):
+        if not isinstance(step, AutoScaler) or not step.drawn_in_.any():
+            continue
+        before = columns_of_the_machine(Pipeline(model.steps[: k + 1]), others, others)
+        assert before is not None  # as far as the machine all steps treat columns by themselves
+        factor, shift = _affine(Pipeline(model.steps[: k + 1]), before.source, others, None)
+        own = [before.source.tolist().index(j) for j in source.tolist()]
+        center = np.where(step.drawn_in_, step.center_, 0.0)
+        spread = np.where(step.drawn_in_, step.spread_, 1.0)
+        return _DrawnIn(factor[own], (shift - center)[own], step.drawn_in_[own], spread[own])
+    return None
+
+
+def _affine(
+    model: Any, source: np.ndarray, others: np.ndarray, drawn: _DrawnIn | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Factor and shift of each column of the last step; refuses steps that do more."""
     low, high = others.min(axis=0), others.max(axis=0)
     high = np.where(high > low, high, low + 1.0)
     at = np.array([low, high, 0.3 * low + 0.7 * high])
     seen = through(model, at)
-    width = (high - low)[front.source]
-    if not np.isfinite(width).all():
+    columns = at[:, source]
+    if not np.isfinite(high - low).all():
         raise ValueError(TOO_LARGE)
-    factor = (seen[1] - seen[0]) / width
-    shift = seen[0] - factor * low[front.source]
-    size = np.abs(factor * at[:, front.source]) + np.abs(shift)
-    if not (np.abs(at[:, front.source] * factor + shift - seen) <= 1e-9 * size + 1e-300).all():
+    if drawn is not None:
+        columns = drawn.values(columns)
+    width = columns[1] - columns[0]
+    factor = (seen[1] - seen[0]) / np.where(width != 0, width, 1.0)
+    shift = seen[0] - factor * columns[0]
+    size = np.abs(factor * columns) + np.abs(shift)
+    if not (np.abs(columns * factor + shift - seen) <= 1e-9 * size + 1e-300).all():
         raise ValueError(
             "Counterfactuals need steps that shift and scale each column, such as a "
-            "StandardScaler; a step of this pipeline does something else."
+            "StandardScaler, or one AutoScaler; a step of this pipeline does something else."
         )
     return factor, shift
 
@@ -451,7 +501,7 @@ def _answers(model: Any, before: np.ndarray) -> tuple[Any, Any]:
     return (-1, 1) if classes is None else (classes[0], classes[1])
 
 
-def _starts(machine: _Affine, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _starts(machine: _Front, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return others, machine.value(machine.seen(others))
 
 
@@ -484,7 +534,7 @@ def _read_bounds(
 class _Asked(NamedTuple):
     """One sample, the side that is wanted, and what a change costs."""
 
-    machine: _Affine
+    machine: _Front
     x: np.ndarray
     side: float  # of the decision value that is wanted: 1 or -1
     scale: np.ndarray

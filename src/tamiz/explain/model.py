@@ -21,6 +21,7 @@ from tamiz.search.judges import names_columns
 from tamiz.svm.kernel_machine import KernelExpansion
 from tamiz.validation import (
     Units,
+    as_numpy,
     as_samples,
     check_units,
     is_frame,
@@ -50,6 +51,7 @@ def numbers_of(
 
     Columns of a frame that hold no numbers are codes.
     """
+    X = as_numpy(X, name)
     known = getattr(model, "feature_names_in_", None)
     if known is not None and is_frame(X) and list(X.columns) != list(known):
         raise ValueError(

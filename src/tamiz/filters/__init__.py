@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tamiz.filters.multi_target import MultiTarget
     from tamiz.filters.qpfs import QPFS
     from tamiz.filters.relief import Relief, ReliefF, RReliefF
+    from tamiz.filters.stable import StableFeatures
     from tamiz.filters.univariate.auc import AUCScore
     from tamiz.filters.univariate.chi_squared import ChiSquared
     from tamiz.filters.univariate.fisher import FisherScore, SignalToNoise
@@ -48,6 +49,7 @@ __all__ = [
     "Relief",
     "ReliefF",
     "SignalToNoise",
+    "StableFeatures",
     "StumpError",
     "SymmetricalUncertainty",
     "WelchT",
@@ -65,6 +67,7 @@ __getattr__, __dir__ = lazy_names(
         ".multi_target": "MultiTarget",
         ".qpfs": "QPFS",
         ".relief": "Relief ReliefF RReliefF",
+        ".stable": "StableFeatures",
         ".univariate.auc": "AUCScore",
         ".univariate.chi_squared": "ChiSquared",
         ".univariate.fisher": "FisherScore SignalToNoise",

@@ -26,17 +26,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from tamiz.base import Selector, Stopwatch
+from tamiz.base import Selection, Selector, Stopwatch
 from tamiz.callbacks import TakesCallbacks
+from tamiz.display import Evidence
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
 from tamiz.routing import Routes, refuse_unknown, refuse_unrequested, router_of, routes_to
+from tamiz.runtime.progress import Progress
 from tamiz.validation import (
     as_vector,
     check_sample_weight,
@@ -117,7 +120,7 @@ class Expression(NamedTuple):
         return values
 
 
-class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
+class GrammarFeatures(TakesCallbacks, Evidence, TransformerMixin, BaseEstimator):
     """Grow features from the columns by a grammar and keep those that a filter chooses.
 
     Products, ratios, powers and indicators of columns, and of each other, are tried; QPFS or mRMR
@@ -160,6 +163,9 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         The choice at the last level, with the names of the candidates.
     n_candidates_ : list of int
         Number of candidates at each level.
+    status_ : str
+        "finished", or "interrupted" by Ctrl-C or a callback: of the levels of growth those that
+        were finished are kept.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -276,21 +282,40 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
             rng = check_random_state(self.random_state)
             operators = tuple(dict.fromkeys(self.operators))
             growth = _GrownColumns(X, weight)
-            chosen = np.arange(X.shape[1])
-            self.n_candidates_ = []
-            for _ in range(self.depth):
-                new = growth.level(chosen, operators, self.max_candidates, rng)
-                candidates = np.union1d(np.union1d(np.arange(X.shape[1]), chosen), new)
-                self.n_candidates_.append(len(candidates))
-                selection = self._choose(growth.values(candidates), y, extra)
-                ranked = candidates[selection.order]
-                chosen = ranked[selection.support[selection.order]]
+            levels: list[_Level] = []
+            most = int(self.depth) * (len(operators) + 1)
+            with Progress("GrammarFeatures", most=most) as progress:
+                try:
+                    while len(levels) < self.depth:
+                        chosen = levels[-1].chosen if levels else np.arange(X.shape[1])
+                        new = growth.level(chosen, operators, self.max_candidates, rng, progress)
+                        candidates = np.union1d(np.union1d(np.arange(X.shape[1]), chosen), new)
+                        selection = self._choose(growth.values(candidates), y, extra)
+                        levels.append(_Level(candidates, selection))
+                        progress.update(f"level {len(levels)} of {self.depth}")
+                except KeyboardInterrupt:
+                    if not levels:
+                        raise
+            self._note_status(len(levels))
+            self.n_candidates_ = [len(level.candidates) for level in levels]
+            candidates, selection = levels[-1]
             names = _names_of(growth.nodes, candidates, _check_feature_names_in(self, None))
             self.selection_ = replace(
                 selection, names=names, method=type(self).__name__, seconds=watch.seconds
             )
-            self._keep(growth.nodes, chosen)
+            self._keep(growth.nodes, levels[-1].chosen)
         return self
+
+    def _note_status(self, n_levels: int) -> None:
+        self.status_ = "finished"
+        if n_levels < self.depth:
+            self.status_ = "interrupted"
+            warnings.warn(
+                f"GrammarFeatures: interrupted after {n_levels} of {self.depth} levels; what was "
+                "chosen at the last of them is kept.",
+                ConvergenceWarning,
+                stacklevel=depth_of_caller(),
+            )
 
     def transform(self, X: Any) -> Any:
         """Return the features chosen, each row by itself.
@@ -339,6 +364,16 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+    def _evidence(self) -> dict[str, Any]:
+        if not hasattr(self, "program_"):
+            return {}
+        found = {"candidates at the last level": self.n_candidates_[-1]}
+        return found | {"expressions kept": len(self.program_)} | super()._evidence()
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        return found + self.selection_._repr_html_() if hasattr(self, "program_") else found
 
     def _weighed(
         self, X: np.ndarray, y: np.ndarray, given: dict[str, Any]
@@ -401,6 +436,19 @@ class GrammarFeatures(TakesCallbacks, TransformerMixin, BaseEstimator):
         self.outputs_ = np.array(outputs, dtype=np.intp)
 
 
+class _Level(NamedTuple):
+    """One level of growth: what there was to choose from, and the choice."""
+
+    candidates: np.ndarray
+    selection: Selection
+
+    @property
+    def chosen(self) -> np.ndarray:
+        """The candidates chosen, best first."""
+        order = self.selection.order
+        return self.candidates[order][self.selection.support[order]]
+
+
 class _GrownColumns:
     """Expressions grown so far, with their values in the rows of ``fit``."""
 
@@ -435,7 +483,12 @@ class _GrownColumns:
         return table
 
     def level(
-        self, chosen: np.ndarray, operators: tuple[str, ...], most: int, rng: Any
+        self,
+        chosen: np.ndarray,
+        operators: tuple[str, ...],
+        most: int,
+        rng: Any,
+        progress: Progress,
     ) -> np.ndarray:
         """Grow the next level from what was chosen; the numbers of the new expressions."""
         p = self.p
@@ -463,6 +516,7 @@ class _GrownColumns:
                 grown += [
                     self._grow(name, int(a), int(b)) for a, b in zip(first, second, strict=True)
                 ]
+            progress.update(f"{len(grown):,} of {count:,} expressions grown")
         return np.array([k for k in grown if k is not None], dtype=np.intp)
 
     def _grow(self, operator: str, first: int, second: int) -> int | None:

@@ -29,6 +29,7 @@ from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.filters.information.relevance import MaxRel
 from tamiz.routing import refuse_unknown, refuse_unrequested, router_of, routes_to
+from tamiz.runtime.progress import Progress
 from tamiz.validation import (
     as_numpy,
     check_sample_weight,
@@ -166,10 +167,7 @@ class MultiTarget(Selector):
             )
         # where none varies, the selector has the sentence
         taken = varies if any(varies) else [True] * len(varies)
-        self.selectors_ = [
-            self._fitted(X, column, extra) if use else None
-            for column, use in zip(targets.columns, taken, strict=True)
-        ]
+        self.selectors_ = self._fitted_to_each(X, targets, taken, extra)
         validate_data(self, X, reset=True, skip_check_array=True)
         used = np.array(comparable_scores([one for one in self.selectors_ if one is not None]))
         self.target_scores_ = np.zeros((len(taken), self.n_features_in_))
@@ -185,6 +183,17 @@ class MultiTarget(Selector):
             notes={"targets": list(targets.names), "combine": self.combine},
         )
         return self
+
+    def _fitted_to_each(
+        self, X: Any, targets: Any, taken: list[bool], extra: dict[str, Any]
+    ) -> list[Any]:
+        """The selectors of the targets that are taken; scores for some of them are no answer."""
+        found: list[Any] = []
+        with Progress("MultiTarget", most=len(taken)) as progress:
+            for column, use in zip(targets.columns, taken, strict=True):
+                found.append(self._fitted(X, column, extra) if use else None)
+                progress.update(f"{len(found):,} of {len(taken):,} targets")
+        return found
 
     def _fitted(self, X: Any, y: np.ndarray, extra: dict[str, Any]) -> Any:
         selector = clone(self._base).fit(X, y, **extra)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamiz.callbacks import TakesCallbacks
+from tamiz.display import Evidence, importance_table
 from tamiz.information.columns import read_columns
 from tamiz.information.cuts import find_cuts
 from tamiz.information.encoding import BINNING, DISCRETE, METHODS, dense_blocks
@@ -17,7 +18,7 @@ from tamiz.information.weighted import exact_weights
 from tamiz.validation import check_classes, check_counted_rows, checked, one_of
 
 
-class Discretiser(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Discretiser(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Replace continuous values by the numbers of bins.
 
     A value x of a column gets the number of the column's cuts that are less than x, so that bins
@@ -172,6 +173,13 @@ class Discretiser(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEs
                 code = self.n_bins_[j] if self.missing == "code" else -1
                 out[:, j] = np.where(np.isnan(values), code, codes)
         return _as_given(out, X)
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        if not hasattr(self, "n_bins_"):
+            return found
+        names = getattr(self, "feature_names_in_", None)
+        return found + importance_table(self.n_bins_, names, "Bins of each feature", "bins")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

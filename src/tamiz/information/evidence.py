@@ -34,7 +34,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.callbacks import TakesCallbacks
-from tamiz.display import INK, PALETTE, axes, frames
+from tamiz.display import INK, PALETTE, Evidence, axes, frames, importance_table
 from tamiz.information.discretiser import Discretiser
 from tamiz.information.encoding import BINNING
 from tamiz.validation import (
@@ -175,7 +175,9 @@ def divergence(counts: np.ndarray, smoothing: float) -> np.ndarray:
     return np.asarray(np.sum(difference * weights_of_evidence(counts, smoothing), axis=-1))
 
 
-class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class WeightOfEvidence(
+    TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
+):
     r"""Replace every value by the weight of evidence of its bin.
 
     Parameters
@@ -429,6 +431,14 @@ class WeightOfEvidence(TakesCallbacks, OneToOneFeatureMixin, TransformerMixin, B
         ax.set_yticks(place, [labels[b] for b in used])
         ax.set(xlabel=f"weight of evidence for {self.positive_}", title=names[j])
         return ax
+
+    def _evidence_html(self, caption: str = "What was found") -> str:
+        found = super()._evidence_html(caption)
+        if not hasattr(self, "information_values_"):
+            return found
+        names = getattr(self, "feature_names_in_", None)
+        title = f"Information values; weights are for {self.positive_}"
+        return found + importance_table(self.information_values_, names, title, "information value")
 
     def _labels(self, j: int) -> list[str]:
         if j in self.categories_:

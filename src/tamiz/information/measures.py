@@ -12,7 +12,7 @@ from tamiz.information.codes import Codes, DiscreteColumns
 from tamiz.information.encoding import DISCRETE, are_continuous, encode
 from tamiz.information.on_card import to_card
 from tamiz.information.packing import joint_codes
-from tamiz.validation import checked, float_type, one_of
+from tamiz.validation import as_numpy, checked, float_type, one_of
 
 _NATS = {"nats": 1.0, "bits": math.log(2.0)}
 _UNIT = one_of(*_NATS)
@@ -302,7 +302,7 @@ def _codes_of(x: Any, name: str) -> np.ndarray:
     """Codes of the values of a variable, in sorted order; missing ones are the last value."""
     from tamiz.information.columns import _codes
 
-    values = np.asarray(x)
+    values = np.asarray(as_numpy(x, name))
     if values.ndim != 1 or not len(values):
         raise ValueError(
             f"{name} has shape {values.shape}; it must hold one value for each sample."

@@ -39,6 +39,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
 from tamiz.validation import (
     DamagedFileError,
+    as_numpy,
     checked,
     file_path,
     integer_from,
@@ -532,7 +533,7 @@ def _blocks(X: Any, block: int) -> Iterator[Any]:
         for first in range(0, frame.shape[1], block):
             yield nw.to_native(frame[:, first : first + block])
     elif hasattr(X, "shape"):
-        table = X.tocsc() if sparse.issparse(X) else X
+        table = X.tocsc() if sparse.issparse(X) else as_numpy(X)
         if len(table.shape) != 2:
             raise ValueError(f"X has shape {table.shape}; it must have two dimensions.")
         for first in range(0, table.shape[1], block):

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tamiz.display import PALETTE, axes, frame_in_notebook, frames
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.mapped import as_kernel
 from tamiz.validation import TOO_LARGE, checked, depth_of_caller, integer_from, real_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -36,6 +40,8 @@ class MercerCheck(NamedTuple):
         Whether no eigenvalue is clearly negative.
     n_samples : int
         Number of samples looked at.
+    eigenvalues : tuple of float
+        All eigenvalues, ascending.
     """
 
     smallest: float
@@ -43,6 +49,10 @@ class MercerCheck(NamedTuple):
     ratio: float
     is_mercer: bool
     n_samples: int
+    eigenvalues: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<MercerCheck: {self}>"
 
     def __str__(self) -> str:
         verdict = "no clearly negative eigenvalue" if self.is_mercer else "not a Mercer kernel"
@@ -50,6 +60,42 @@ class MercerCheck(NamedTuple):
             f"{verdict}: eigenvalues of the Gram matrix of {self.n_samples} samples from "
             f"{self.smallest:.3g} to {self.largest:.3g} (ratio {self.ratio:.2g})"
         )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each eigenvalue, ascending."""
+        return frames().DataFrame({"eigenvalue": np.array(self.eigenvalues, dtype=np.float64)})
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(str(self), self.to_frame)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the sizes of the eigenvalues, the largest first, negative ones by a colour.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        ax = axes(ax)
+        values = np.array(self.eigenvalues)
+        values = values[np.argsort(-np.abs(values), kind="stable")]
+        place = np.arange(1, len(values) + 1)
+        for own, colour, text in (
+            (values >= 0, PALETTE[0], "from zero on"),
+            (values < 0, PALETTE[1], "negative"),
+        ):
+            label = f"{text} ({int(own.sum()):,})"
+            ax.plot(place[own], np.abs(values[own]), "o", ms=3, color=colour, label=label)
+        if (values != 0).any():
+            ax.set_yscale("log")
+        ax.set(xlabel="eigenvalue, by size", ylabel="its size")
+        ax.set_title(str(self), fontsize="small")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
 
 @checked(tol=real_number(least=0, finite=False), max_samples=integer_from(1))
@@ -114,7 +160,8 @@ def mercer_check(
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     size = max(abs(smallest), abs(largest))
     ratio = smallest / size if size > 0 else 0.0
-    return MercerCheck(smallest, largest, ratio, ratio >= -tol, samples.shape[0])
+    every = tuple(eigenvalues.tolist())
+    return MercerCheck(smallest, largest, ratio, ratio >= -tol, samples.shape[0], every)
 
 
 def warn_if_indefinite(

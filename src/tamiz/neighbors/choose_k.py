@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +19,11 @@ from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, dividing, make_splits
 from tamiz.validation import (
+    as_numpy,
     as_vector,
     check_classes,
     check_groups,
+    check_sample_weight,
     check_target,
     checked,
     inner_fit,
@@ -66,6 +68,7 @@ def choose_k(
     rule: str = "best",
     estimator: KNNClassifier | None = None,
     groups: Any = None,
+    sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: bool | int = 0,
@@ -98,6 +101,9 @@ def choose_k(
         Its parameters are used, other than ``n_neighbors``.
     groups : array of shape (n_samples,), optional
         Samples that belong together, as those of one patient: no part of a split has but some.
+    sample_weight : array of shape (n_samples,), optional
+        Numbers of rows that each sample stands for, as neighbour and in the errors; samples of
+        weight zero are left out. Those of ``test=(X_test, y_test)`` count alike.
     random_state : int, RandomState or None, default=None
         Shuffles the folds and draws the test samples.
     n_jobs : int or None, default=None
@@ -138,29 +144,29 @@ def choose_k(
     watch = Stopwatch()
     model = _model(estimator, n_jobs, options)
     random = check_random_state(random_state)
-    X, y, groups, held = _put_aside(X, y, groups, test, random)
-    labels = check_classes(y, len(y), minimum=1, quantity=NUMBERS)
-    y = labels.classes[labels.codes]
-    splits = _splits(cv, y, groups, random)
+    samples, groups, held = _put_aside(X, y, groups, sample_weight, test, random)
+    labels = check_classes(samples.y, len(samples.y), minimum=1, quantity=NUMBERS)
+    samples = samples._replace(y=labels.classes[labels.codes])
+    splits = _splits(cv, samples.y, groups, random)
     candidates = _ks_among(ks, min(len(train) for train, _ in splits))
     model.set_params(n_neighbors=int(candidates[-1]))
     errors, interrupted = [], False
     with Progress("choose_k", verbose, most=len(splits)) as progress:
         try:
             for done, (train, judged) in enumerate(splits):
-                errors.append(_errors(model, X, y, train, _rows(X, judged), y[judged], candidates))
+                parts = samples.part(train), samples.part(judged)
+                errors.append(_errors(model, *parts, candidates))
                 progress.update(f"{done + 1} of {len(splits)} folds")
         except KeyboardInterrupt:
             if len(errors) < 2:
                 raise
             interrupted = True
-        everything = np.arange(len(y))
         on_training = np.full(len(candidates), np.nan)
         on_test = None if held is None else on_training
         try:
             if held is not None:
-                on_test = _errors(model, X, y, everything, held[0], held[1], candidates)
-            on_training = _errors(model, X, y, everything, X, y, candidates)
+                on_test = _errors(model, samples, held, candidates)
+            on_training = _errors(model, samples, samples, candidates)
         except KeyboardInterrupt:
             interrupted = True
     return KChoice(
@@ -168,8 +174,8 @@ def choose_k(
         cv_errors=np.array(errors),
         train_error=on_training,
         test_error=on_test,
-        n_train=len(y),
-        n_test=0 if held is None else len(held[1]),
+        n_train=len(samples.y),
+        n_test=0 if held is None else len(held.y),
         rule=rule,
         params={k: v for k, v in model.get_params().items() if k != "n_neighbors"},
         interrupted=interrupted,
@@ -196,17 +202,35 @@ def _model(estimator: Any, n_jobs: int | None, options: dict[str, Any]) -> KNNCl
     return model.set_params(**options)
 
 
+class _Samples(NamedTuple):
+    """Samples with their labels and weights."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+
+    def part(self, rows: np.ndarray) -> _Samples:
+        weight = None if self.weight is None else self.weight[rows]
+        return _Samples(_rows(self.X, rows), self.y[rows], weight)
+
+
 def _put_aside(
-    X: Any, y: Any, groups: Any, test: Any, random: np.random.RandomState
-) -> tuple[Any, Any, Any, Any]:
-    """Samples to choose with, their labels and groups; test samples with labels, or None."""
+    X: Any, y: Any, groups: Any, sample_weight: Any, test: Any, random: np.random.RandomState
+) -> tuple[_Samples, Any, _Samples | None]:
+    """Samples to choose with and their groups; test samples, or None."""
     X = _as_table(X, "X")
     n = X.shape[0]
     y = check_target(y, n)
     if groups is not None:
         groups = check_groups(groups, n)
+    samples = _Samples(X, y, None)
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, n)
+        kept = np.flatnonzero(weight)
+        samples, n = _Samples(X, y, weight).part(kept), len(kept)
+        groups = None if groups is None else groups[kept]
     if test is None:
-        return X, y, groups, None
+        return samples, groups, None
     if isinstance(test, Real) and not isinstance(test, bool):
         size = int(test) if isinstance(test, Integral) else float(test)
         if not (1 <= size < n if isinstance(size, int) else 0 < size < 1):
@@ -214,9 +238,9 @@ def _put_aside(
                 f"test={test!r} leaves nothing to test with or to choose with; use a fraction "
                 f"between 0 and 1, or a number of samples below {n}."
             )
-        rest, aside = _hold_out(size, y, groups, random)
+        rest, aside = _hold_out(size, samples.y, groups, random)
         groups = None if groups is None else _rows(groups, rest)
-        return _rows(X, rest), y[rest], groups, (_rows(X, aside), y[aside])
+        return samples.part(rest), groups, samples.part(aside)
     try:
         X_test, y_test = test
     except (TypeError, ValueError):
@@ -238,7 +262,7 @@ def _put_aside(
             f"No label of test is a class of y (there {y_test[:1].tolist()[0]!r}, ..., here "
             f"{y[:1].tolist()[0]!r}, ...); pass labels of the same kind."
         )
-    return X, y, groups, (X_test, y_test)
+    return samples, groups, _Samples(X_test, y_test, None)
 
 
 def _hold_out(
@@ -267,6 +291,7 @@ def _hold_out(
 
 def _as_table(X: Any, name: str) -> Any:
     """``X`` as something whose rows can be picked; lists may hold numbers, text and None."""
+    X = as_numpy(X, name)
     if sparse.issparse(X) and X.ndim == 2:
         return X.tocsr()
     if not hasattr(X, "shape"):
@@ -309,22 +334,14 @@ def _ks_among(ks: Any, n: int) -> np.ndarray:
     return ks
 
 
-def _errors(
-    model: KNNClassifier,
-    X: Any,
-    y: np.ndarray,
-    train: np.ndarray,
-    X_judged: Any,
-    y_judged: np.ndarray,
-    ks: np.ndarray,
-) -> np.ndarray:
+def _errors(model: KNNClassifier, known: _Samples, asked: _Samples, ks: np.ndarray) -> np.ndarray:
     """Proportion of wrong answers for each k."""
     with inner_fit():
-        fitted = clone(model).fit(_rows(X, train), y[train])
-    codes = fitted._winners(fitted._bring(X_judged), ks)
+        fitted = clone(model).fit(known.X, known.y, sample_weight=known.weight)
+    codes = fitted._winners(fitted._bring(asked.X), ks)
     labels = fitted.classes_[np.maximum(codes, 0)]
-    wrong = (labels != y_judged[:, None]) | (codes < 0)
-    return np.asarray(wrong.mean(axis=0))
+    wrong = (labels != asked.y[:, None]) | (codes < 0)
+    return np.asarray(np.average(wrong, axis=0, weights=asked.weight))
 
 
 @dataclass(repr=False, eq=False)

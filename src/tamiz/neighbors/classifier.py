@@ -7,10 +7,11 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.base import ScoredClassifier
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.information.encoding import BINNING
@@ -185,7 +186,7 @@ def _rows_of(table: Any, rows: np.ndarray) -> Any:
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
 
 
-class KNNClassifier(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
+class KNNClassifier(TakesCallbacks, Evidence, ScoredClassifier, ClassifierPlot, BaseEstimator):
     r"""Classification by the k nearest training samples.
 
     A sample gets the class that most of its ``n_neighbors`` nearest training samples have. Nothing

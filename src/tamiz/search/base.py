@@ -56,6 +56,7 @@ from tamiz.svm.last_machine import LastMachineSelector, machine_has
 from tamiz.validation import (
     N_JOBS,
     Units,
+    as_numpy,
     check_classes,
     check_features,
     check_frame,
@@ -122,7 +123,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         It is the (first) metric of ``scoring``, as in the search.
         """
         scorer, metrics = make_scorer(self._last_machine(), self.scoring)
-        found = scorer(self.estimator_, self._reduced(X), y)
+        found = scorer(self.estimator_, self._reduced(X), as_numpy(y, "y"))
         return float(found[metrics[0]] if isinstance(found, dict) else found)
 
     def _reduced(self, X: Any) -> Any:

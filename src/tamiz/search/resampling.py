@@ -11,12 +11,21 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from tamiz.base import Selection
-from tamiz.routing import routing_enabled, wants
+from tamiz.routing import (
+    Routes,
+    refuse_unrequested,
+    router_of,
+    routes_to,
+    routes_unasked,
+    routing_enabled,
+    wants,
+)
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.group_draws import GroupDraw, GroupUnits, Strata
 from tamiz.search.judges import last_step
 from tamiz.validation import (
+    as_numpy,
     as_vector,
     check_groups,
     guess_task,
@@ -40,6 +49,7 @@ class ResampledTable:
     """
 
     def __init__(self, X: Any, y: Any = None):
+        X = as_numpy(X)
         try:
             known = X if hasattr(X, "shape") else np.asarray(X)
         except ValueError:
@@ -276,6 +286,25 @@ def group_arguments(
     ):
         return {"times": times}
     return {"groups": groups} if wants(machine, "fit", "groups", divides) else {}
+
+
+def weights_for(called: str, selector: Any, n: int, weight: np.ndarray | None) -> Routes:
+    """What passes weights of samples on to a selector, or to the selecting step of a pipeline.
+
+    ``called`` is the function that they were given to. In the answer the child is "selector".
+    """
+    if weight is None:
+        return Routes({}, n)
+    given = {"sample_weight": weight}
+    if routing_enabled():
+        router = router_of(called, selector=(selector, "fit"))
+        refuse_unrequested(router, **given)
+        return routes_to(router, "selector", selector, n, given)
+    step = selecting_step(selector)
+    own = routes_unasked("selector", step, n, given).part("selector")
+    steps = getattr(selector, "steps", ())
+    prefix = next((f"{name}__" for name, one in steps if one is step), "")
+    return Routes({"selector": {f"{prefix}{name}": value for name, value in own.items()}}, n)
 
 
 def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:

@@ -41,18 +41,22 @@ References
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 from scipy.special import expit
 
+from tamiz.display import INK, PALETTE, axes, frame_in_notebook, frames
 from tamiz.qp import DenseQ, ShiftedQ, svc_problem
 from tamiz.solvers import solve
 from tamiz.svm.diagnostics import from_first, machine_data, require_two_classes
 from tamiz.svm.svc import KernelClassifier
 from tamiz.svm.terms import terms_of
 from tamiz.validation import check_level, checked, integer_from, optional, real_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What is added to the diagonal, relative to the largest entry, so that copies have an inverse.
 _RIDGE = 1e-12
@@ -191,6 +195,41 @@ class SpanBound(NamedTuple):
             f"{self.n_errors} of {self.n_samples} (leave-one-out errors by the span rule; "
             f"smoothed {self.smoothed:.4g})"
         )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each sample: its value when left out, its span, whether it is an error."""
+        spans = np.full(self.n_samples, np.nan)
+        spans[self.support] = np.sqrt(self.spans_squared)
+        columns = {"value": self.values, "span": spans, "error": self.values <= 0}
+        return frames().DataFrame(columns)
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(str(self), self.to_frame)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the span of each support vector, and the value that is left without it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        ax = axes(ax)
+        spans, left = np.sqrt(self.spans_squared), self.values[self.support]
+        finite = np.isfinite(spans) & np.isfinite(left)
+        for wrong, colour, text in ((False, PALETTE[0], "right"), (True, PALETTE[1], "error")):
+            own = finite & ((left <= 0) == wrong)
+            label = f"{text} when left out ({int(own.sum()):,})"
+            ax.scatter(spans[own], left[own], s=18, color=colour, label=label)
+        ax.axhline(0.0, color=INK, linewidth=1.0)
+        ax.set(xlabel="span of the support vector", ylabel="decision value without it")
+        ax.set_title(str(self), fontsize="small")
+        ax.legend(frameon=False, fontsize="small")
+        return ax
 
 
 @checked(steepness=real_number(above=0))

@@ -17,7 +17,7 @@ found by pivoted Cholesky. A Gram matrix of full rank separates any labels.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,11 +25,15 @@ from scipy.linalg import lapack
 from scipy.optimize import linprog
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.display import frame_in_notebook, frames
 from tamiz.qp import QMatrix, ShiftedQ, svc_problem, svdd_problem
 from tamiz.solvers import solve
 from tamiz.svm.novelty import squared_spread
 from tamiz.svm.svc import KernelClassifier
 from tamiz.validation import check_classes, instance_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class RadiusMargin(NamedTuple):
@@ -43,6 +47,13 @@ class RadiusMargin(NamedTuple):
     def __str__(self) -> str:
         word = "bound on" if self.is_bound else "estimate, not a bound, of"
         return f"{self.value:.4g} ({word} the number of leave-one-out errors)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row with the quantities."""
+        return frames().DataFrame([self._asdict()])
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(str(self), self.to_frame)
 
 
 def radius_margin_bound(

@@ -19,7 +19,7 @@ from tamiz.information.columns import safe_units
 from tamiz.svm.multiclass import BinaryFit
 from tamiz.svm.svc import SVC
 from tamiz.svm.svr import SVR
-from tamiz.validation import as_vector, check_X, guess_task, inner_fit
+from tamiz.validation import as_numpy, as_vector, check_X, guess_task, inner_fit
 
 #: What to do about numbers where classes are needed, for ``check_classes``.
 INSTEAD = 'set task="regression"'
@@ -179,7 +179,8 @@ class TaskSelector(Selector):
         """
         measure = r2_score if self._known_task() == "regression" else accuracy_score
         with np.errstate(over="ignore"):  # a prediction may be as wrong as float64 can say
-            return float(measure(y, self.predict(X), sample_weight=sample_weight))
+            truth, weight = as_numpy(y, "y"), as_numpy(sample_weight, "sample_weight")
+            return float(measure(truth, self.predict(X), sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -24,11 +24,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.base import ScoredClassifier
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence
 from tamiz.pictures import ClassifierPlot
@@ -69,7 +70,7 @@ def weights_in_use(machine: Any) -> dict[str, Any]:
     return {"features with a weight": f"{used:,} of {coef.shape[1]:,}"}
 
 
-class LinearDecision(TakesCallbacks, Evidence, ClassifierMixin, ClassifierPlot, BaseEstimator):
+class LinearDecision(TakesCallbacks, Evidence, ScoredClassifier, ClassifierPlot, BaseEstimator):
     """Base of classifiers that decide by ``coef_ @ x + intercept_``."""
 
     coef_: np.ndarray

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.base import ScoredRegressor
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, axes, colours, frame_in_notebook, frames
 from tamiz.pictures import RegressorPlot
@@ -693,7 +694,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         self._set_weights(beta, centre=samples.centre)
 
 
-class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
+class LinearMachineRegressor(ScoredRegressor, RegressorPlot, LossAndPenalty):
     r"""Linear regression: squared losses with any of six penalties.
 
     .. math::

@@ -39,6 +39,7 @@ from tamiz.validation import (
     check_classes,
     check_counted_rows,
     check_known_classes,
+    check_sample_weight,
     check_X,
     checked,
     far_from_origin,
@@ -413,8 +414,10 @@ class PegasosClassifier(LinearDecision):
                 "set standardize=True."
             )
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosClassifier:
-        """Take the samples of one batch of a stream, each once.
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> PegasosClassifier:
+        """Take the samples of one batch of a stream, each once or as its weight says.
 
         Memory does not grow with the stream. Without shuffling, the result depends on the order of
         the samples but not on how they are cut into batches (with ``batch_size`` above one: not
@@ -428,6 +431,9 @@ class PegasosClassifier(LinearDecision):
             Labels.
         classes : array-like of shape (n_classes,), default=None
             All labels that the stream will hold. Required in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample is taken. Fractions are rounded up or down at random, so that they
+            are right on average.
 
         Returns
         -------
@@ -439,6 +445,7 @@ class PegasosClassifier(LinearDecision):
         announced = check_announced_classes(classes, None if first else self.classes_)
         X = check_X(self, X, reset=first, accept_sparse=True)
         codes = check_known_classes(y, X.shape[0], announced)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
         samples = self._samples(X, Labels(announced, codes))
         if first:
             if X.shape[0] >= _ENOUGH:
@@ -447,8 +454,12 @@ class PegasosClassifier(LinearDecision):
             self._setting = self._new_setting(self.lambda_)
             self._random = check_random_state(self.random_state)
             self._state = new_state(len(samples.positive), X.shape[1], self._setting)
-        n = X.shape[0]
-        order = self._random.permutation(n) if self.shuffle else np.arange(n)
+        rows = np.arange(X.shape[0])
+        if weight is not None:
+            rows = np.repeat(rows, self._times(weight))
+            if first and not len(rows):  # there is no machine before the first step
+                rows = np.array([int(weight.argmax())])
+        order = rows[self._random.permutation(len(rows))] if self.shuffle else rows
         self.status_ = "stream"
         # The batch works on a copy, so that one that fails leaves the stream as it was.
         state = PegasosState(*(array.copy() for array in self._state))
@@ -503,21 +514,27 @@ class PegasosClassifier(LinearDecision):
         steps = min(max(total, n), max(_MOST_TIMES * n, _MOST_STEPS))
         if steps != total:
             weight = weight / total * steps
-        upto = np.concatenate([[0.0], np.cumsum(weight)])
         if (weight == np.floor(weight)).all():
             rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
             inner = self._order_of(len(rows))
             return lambda: rows[inner()]
         if self.sampling == "replacement":
             fraction = weight / weight.sum()
-            return lambda: self._random.choice(n, size=round(upto[-1]), p=fraction)
+            size = round(float(np.cumsum(weight)[-1]))
+            return lambda: self._random.choice(n, size=size, p=fraction)
 
         def draw() -> np.ndarray:
-            times = np.diff(np.floor(upto + self._random.random_sample())).astype(np.intp)
-            rows = np.repeat(np.arange(len(weight)), times)
+            rows = np.repeat(np.arange(len(weight)), self._times(weight))
             return self._random.permutation(rows) if self.shuffle else rows
 
         return draw
+
+    def _times(self, weight: np.ndarray) -> np.ndarray:
+        """How often a pass takes each row: fractions are rounded so that the mean is right."""
+        upto = np.concatenate([[0.0], np.cumsum(weight)])
+        if not (weight == np.floor(weight)).all():
+            upto += self._random.random_sample()
+        return np.diff(np.floor(upto)).astype(np.intp)
 
     def _check_stream_parameters(self) -> None:
         if self.C is not None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz.base import ScoredClassifier
 from tamiz.pictures import ClassifierPlot
 from tamiz.qp import QMatrix
 from tamiz.solvers import Status
@@ -29,7 +29,7 @@ from tamiz.validation import (
 )
 
 
-class KernelClassifier(ClassifierMixin, ClassifierPlot, KernelMachine):
+class KernelClassifier(ScoredClassifier, ClassifierPlot, KernelMachine):
     """Multi-class frame of the kernel classifiers; a subclass says how one machine is fitted."""
 
     _margins = (-1.0, 1.0)

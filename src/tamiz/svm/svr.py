@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz.base import ScoredRegressor
 from tamiz.pictures import RegressorPlot
 from tamiz.qp import svr_problem
 from tamiz.solvers import QPResult, solve
@@ -27,7 +27,7 @@ from tamiz.validation import (
 _NO_RIDGE = 1e-307  # below it, the ridge 1/(2C) of the squared loss is beyond float64
 
 
-class SVR(RegressorMixin, RegressorPlot, KernelMachine):
+class SVR(ScoredRegressor, RegressorPlot, KernelMachine):
     """Epsilon-insensitive support vector regression.
 
     Minimises ``½‖w‖² + C Σ L(y_i - f(x_i))``, where ``L(r)`` is ``max(0, |r| - epsilon)`` or its

@@ -26,10 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.base import ScoredClassifier, ScoredRegressor
 from tamiz.callbacks import TakesCallbacks
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
@@ -124,7 +125,7 @@ class _BoostedTrees(TakesCallbacks, TreesInNotebooks, BaseEstimator):
             return self.start_ + leaf_sums(Forest(*self.forest_), Bins(*self.bins_).codes(X))
 
 
-class BoostingClassifier(ClassifierMixin, ClassifierPlot, _BoostedTrees):
+class BoostingClassifier(ScoredClassifier, ClassifierPlot, _BoostedTrees):
     """Gradient boosting of small trees, features cut into at most 64 bins.
 
     Parameters
@@ -258,7 +259,7 @@ class BoostingClassifier(ClassifierMixin, ClassifierPlot, _BoostedTrees):
         return self.classes_[found.argmax(axis=1)]
 
 
-class BoostingRegressor(RegressorMixin, _BoostedTrees):
+class BoostingRegressor(ScoredRegressor, _BoostedTrees):
     """Gradient boosting of small regression trees, features cut into at most 64 bins.
 
     Parameters

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
+from tamiz.base import ScoredClassifier, ScoredRegressor
 from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
 from tamiz.tree._samples import classification_tree, regression_tree
 from tamiz.tree.impurity import Criterion
@@ -24,7 +24,7 @@ from tamiz.validation import (
 _NUMBERS = "use CARTRegressor"
 
 
-class CARTClassifier(ClassifierMixin, TreeEstimator):
+class CARTClassifier(ScoredClassifier, TreeEstimator):
     """A classification tree: questions with two answers, and a class at the end of each way.
 
     The tree grows from one leaf. The leaf that is most mixed, counting its samples, is split by the
@@ -404,7 +404,7 @@ def _check_values(matrix: np.ndarray, classes: np.ndarray) -> None:
 # --------------------------------------------------------------------------------------- regression
 
 
-class CARTRegressor(RegressorMixin, TreeEstimator):
+class CARTRegressor(ScoredRegressor, TreeEstimator):
     """A regression tree: questions with two answers, and a number at the end of each way.
 
     It grows as :class:`CARTClassifier` does. The impurity of a leaf is the squared error about its

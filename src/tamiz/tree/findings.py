@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamiz.display import frame_in_notebook, frames
 from tamiz.tree.rules import Wording, one_line, percent, preorder
 from tamiz.tree.splits import NominalSplit
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tamiz.tree.structure import Tree
 
 _ENOUGH = 10  # leaves of a class from which on they are many
@@ -47,6 +50,13 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: what it is, the sentence, and the nodes."""
+        return frames().DataFrame([{"kind": self.kind, "text": self.text, "nodes": self.nodes}])
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(f"Finding: {self.kind}", self.to_frame)
 
 
 def find(

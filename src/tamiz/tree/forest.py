@@ -20,11 +20,12 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.base import ScoredClassifier
 from tamiz.callbacks import TakesCallbacks
 from tamiz.display import Evidence, importance_table
 from tamiz.pictures import ClassifierPlot
@@ -69,7 +70,7 @@ class TreesInNotebooks(Evidence):
 
 
 class ForestClassifier(
-    TakesCallbacks, TreesInNotebooks, ClassifierMixin, ClassifierPlot, BaseEstimator
+    TakesCallbacks, TreesInNotebooks, ScoredClassifier, ClassifierPlot, BaseEstimator
 ):
     """Random forest on features cut into at most 64 bins.
 

@@ -28,6 +28,7 @@ from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.tree.pruning import PruningPath, pruning_path, sums_along
 from tamiz.validation import (
+    as_numpy,
     as_vector,
     check_groups,
     check_regression_target,
@@ -111,6 +112,7 @@ def cross_validated_losses(
     alphas between ``alpha_k`` and ``alpha_k+1``. Their geometric mean stands for it: the tree of a
     fold is pruned at that alpha, and judged by the rows that it did not see.
     """
+    X = as_numpy(X)
     n = len(estimator._read(X))  # the checks of X
     target = check_target(y, n)
     weight = check_sample_weight(sample_weight, n)

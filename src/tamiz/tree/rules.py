@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz.display import counted
+from tamiz.display import counted, frame_in_notebook, frames
 from tamiz.runtime.progress import printable
 from tamiz.tree.splits import (
     NominalSplit,
@@ -28,6 +28,8 @@ from tamiz.tree.splits import (
 from tamiz.validation import checked, free_identifier
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tamiz.tree.structure import Tree
 
 
@@ -145,6 +147,13 @@ class Rule:
         inside = inside or f"deviation {np.sqrt(self.error):.4g}"
         count = f"{counted(self.n_samples, 'sample')}, {percent(self.coverage)}"
         return f"IF {said}\nTHEN {value}   ({count}; {inside})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each condition."""
+        return frames().DataFrame({"condition": list(self.conditions) or ["anything"]})
+
+    def _repr_html_(self) -> str | None:
+        return frame_in_notebook(str(self).rpartition("\n")[2], self.to_frame)
 
 
 def rules_of(tree: Tree, wording: Wording) -> list[Rule]:
@@ -557,6 +566,15 @@ class PathInWords:
             return f"Predicted {said}, because {because}. {where}, deviation {self.deviation:.4g}."
         part = percent(self.shares.get(self.prediction, 0.0))
         return f"Predicted {said}, because {because}. {where}, {part} of class {said}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each reason."""
+        return frames().DataFrame({"reason": list(self.reasons) or ["the tree asks nothing"]})
+
+    def _repr_html_(self) -> str | None:
+        said = f"{self.prediction:.6g}" if not self.shares else one_line(str(self.prediction))
+        where = f"{counted(self.n_samples, 'training sample')} in this leaf"
+        return frame_in_notebook(f"Predicted {said}; {where}", self.to_frame)
 
 
 def path_of(tree: Tree, wording: Wording, row: np.ndarray) -> PathInWords:

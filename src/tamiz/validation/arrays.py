@@ -421,6 +421,7 @@ def check_symmetric(K: np.ndarray) -> None:
 
 def as_samples(X: ArrayLike, name: str, owner: str, *, accept_sparse: bool) -> Matrix:
     """Return samples as a C-contiguous float64 table, or as CSR where that is accepted."""
+    X = as_numpy(X, name)
     refuse_complex(X, name)
     require_copy(X, name)
     if sparse.issparse(X):

@@ -14,6 +14,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from tamiz.validation.errors import MissingValuesError
+from tamiz.validation.frames import as_numpy
 from tamiz.validation.labels import missing_entries
 
 
@@ -68,6 +69,7 @@ def check_groups(
 
     ``name`` is what the user calls it, and ``unknown`` what to say of missing values.
     """
+    groups = as_numpy(groups, name)
     if not isinstance(groups, np.ndarray) and nw.dependencies.is_into_series(groups):
         groups = nw.from_native(groups, series_only=True).to_numpy()
     given = np.asarray(groups)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.validation.errors import refused
+from tamiz.validation.frames import as_numpy
 from tamiz.validation.labels import as_vector
 from tamiz.validation.parameters import check_names
 
@@ -78,7 +79,7 @@ def codes_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:
 def check_scores(scores: Any, n: int) -> np.ndarray:
     """Finite or infinite numbers, one for each sample, or a column for each class."""
     try:
-        table = np.asarray(scores, dtype=np.float64)
+        table = np.asarray(as_numpy(scores, "scores"), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             "scores must hold numbers, one for each sample or one per class."

@@ -17,7 +17,7 @@ from tamiz.data.column import Column, RawTable, distinct_names, is_mixed, levels
 from tamiz.data.errors import DataError, Finding
 from tamiz.data.formats.base import Reader, cut_table
 from tamiz.data.plan import ColumnPlan, Options, make_plan
-from tamiz.validation import as_vector
+from tamiz.validation import as_numpy, as_vector
 
 AGAIN = (
     "A generator can be read once only, and it was read already; pass a function that makes "
@@ -30,6 +30,7 @@ def read_memory(
     source: Any, options: Options, shown: str = "the table"
 ) -> tuple[RawTable, ColumnPlan]:
     """A table from a data frame, an array or a sparse matrix."""
+    source = as_numpy(source, shown)
     if nw.dependencies.is_polars_lazyframe(source):
         raise DataError(f"{shown} is a LazyFrame, whose values are not there yet; pass "
                         "source.collect().")  # fmt: skip
@@ -230,10 +231,13 @@ def _is_missing(cell: Any) -> bool:
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is one table in memory: a frame, a sparse matrix or a 2-D array."""
+    """Whether a value is one table in memory: a frame, a sparse matrix or a 2-D array.
+
+    Arrays, those of other packages included, are known by what ``as_numpy`` reads.
+    """
     if sparse.issparse(value) or nw.dependencies.is_into_dataframe(value):
         return True
-    return isinstance(value, np.ndarray) and value.ndim == 2
+    return hasattr(value, "__dlpack_device__") and len(getattr(value, "shape", ())) == 2
 
 
 def is_pair(value: Any) -> bool:

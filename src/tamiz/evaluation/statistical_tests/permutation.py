@@ -37,6 +37,7 @@ from tamiz.search.resampling import (
 )
 from tamiz.search.splits import Split, dividing, make_splits, splitting
 from tamiz.validation import (
+    check_groups,
     check_level,
     check_resume,
     check_sample_weight,
@@ -157,6 +158,7 @@ def permutation_test(
         raise ValueError("y is None; a permutation test needs labels to shuffle.")
     check_resume(resume, checkpoint)
     table = ResampledTable(X, y)
+    groups = None if groups is None else check_groups(groups, table.n)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     scorer, metrics = _scorer(estimator, scoring)
     labels = np.asarray(table.y)

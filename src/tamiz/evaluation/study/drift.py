@@ -2,7 +2,7 @@
 
 The rows are put in the order of their dates and cut into periods of about equally many rows, as
 many as leave each period enough of them; the population stability index compares each with the
-first (:mod:`tamiz.evaluation.population`).
+first (:mod:`tamiz.information.population`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from tamiz.data import Dataset
 from tamiz.data.errors import Finding, listed
-from tamiz.evaluation.population import ANOTHER, PopulationStability, population_stability
+from tamiz.information.population import ANOTHER, PopulationStability, population_stability
 
 MOST_FEATURES, MOST_ROWS, MOST_PERIODS = 30, 100_000, 6
 #: Rows that a period has at least, that a further period takes, and that ten bins take, not five.

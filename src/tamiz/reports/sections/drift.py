@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tamiz.evaluation import PopulationStability
-from tamiz.evaluation.population import ANOTHER, CHANGED
 from tamiz.evaluation.study.drift import MOST_FEATURES, MOST_ROWS, drift_of, times_of
 from tamiz.information import WeightOfEvidence
 from tamiz.information.evidence import divergence_by_chance
+from tamiz.information.population import ANOTHER, CHANGED
 from tamiz.reports.charts.columns import WIDTH
 from tamiz.reports.charts.drawing import Drawing, figure, legend, mark, path, swatch
 from tamiz.reports.charts.scales import Linear, Scale, Symlog, cut

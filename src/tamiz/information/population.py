@@ -29,11 +29,12 @@ from sklearn.utils import _safe_indexing
 
 from tamiz.base import order_by
 from tamiz.display import axes, colours, frames, html_table, text_table
-from tamiz.information import Discretiser
 from tamiz.information.columns import read_columns
+from tamiz.information.discretiser import Discretiser
 from tamiz.information.encoding import METHODS, dense_blocks
 from tamiz.information.evidence import divergence, divergence_by_chance
 from tamiz.validation import (
+    as_numpy,
     check_groups,
     checked,
     integer_from,
@@ -220,6 +221,7 @@ def population_stability(
     See Also
     --------
     tamiz.filters.InformationValue : The same sum between two classes.
+    tamiz.filters.StableFeatures : Select features by it.
 
     References
     ----------
@@ -240,6 +242,7 @@ def population_stability(
     """
     if (later is None) == (time is None):
         raise ValueError("Pass either later, a second sample, or time, the moment of each row.")
+    X, later = _in_rows(X, "X"), _in_rows(later, "later")
     moments: list[tuple[str, str]] = []
     parts, titles = [X, later], ["reference", "later"]
     if time is not None:
@@ -275,6 +278,14 @@ def population_stability(
         reference=titles[0],
         moments=moments,
     )
+
+
+def _in_rows(X: Any, name: str) -> Any:
+    """A table of which rows can be picked."""
+    X = as_numpy(X, name)
+    if sparse.issparse(X):
+        return X.tocsr()
+    return X if X is None or hasattr(X, "__len__") else np.asarray(X)
 
 
 def _require_same_columns(first: Any, later: Any) -> None:
