@@ -40,16 +40,7 @@ def tune(
 
     Features are scaled inside the training part of every fold.
     """
-    from tamiz.cli.console import (
-        CutShort,
-        after_the_answer,
-        command_line,
-        flush,
-        say_json,
-        tell,
-        tell_notes,
-        usage,
-    )
+    from tamiz.cli.console import CutShort, flush, say_json, tell, tell_notes, usage
 
     opt.check_language(lang)
     opt.check_writable(out, "--out", opt.REPORT)
@@ -65,22 +56,23 @@ def tune(
         _show(found)
     flush()
     if out is not None:
-        from tamiz.reports import Study, write_report
-
-        study = Study(
-            dataset,
-            {},
-            tuning=found,
-            params={"grid": grid, "cv": cv},
-            command=command_line(),
-            seed=seed,
-        )
-        with after_the_answer("report"):
-            write_report(study, out, lang=lang)
+        _write(out, lang, dataset, found, {"grid": grid, "cv": cv}, seed)
         if not json:
             tell(f"the report is in {out}")
     if found.interrupted:
         raise CutShort
+
+
+def _write(
+    out: str, lang: str, dataset: Any, found: Any, params: dict[str, Any], seed: int
+) -> None:
+    """Write the report of what was chosen."""
+    from tamiz.cli.console import after_the_answer, command_line
+    from tamiz.reports import Study, write_report
+
+    study = Study(dataset, {}, tuning=found, params=params, command=command_line(), seed=seed)
+    with after_the_answer("report"):
+        write_report(study, out, lang=lang)
 
 
 def _tuned(

@@ -207,8 +207,7 @@ def stability_of(
     """
     sampling = SAMPLINGS[sample](fraction, n_folds)
     table = ResampledTable(X, y)
-    random = check_random_state(random_state)
-    seed = int(random.randint(2**31 - 1))
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
     moments = moments_of(groups, times, table.n)
     groups = kept_together(groups, times, table.n)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)

@@ -357,10 +357,10 @@ class CountIntervals:
             out.chunks.append((np.array([len(x) for x in kept]), np.concatenate(kept)))
         if n < len(columns):
             low[np.isnan(low)], high[np.isnan(high)] = -np.inf, np.inf  # keys beyond all floats
+            tallies = out.below[n:], out.known[n:], out.counts, out.least, out.most
             run_tiles(
                 _count, len(columns) - n, columns[n:], low[n:], high[n:], self.low[n:],
-                self.shifts, self.scales, out.below[n:], out.known[n:], out.counts, out.least,
-                out.most, min_items=4,
+                self.shifts, self.scales, tallies, min_items=4,
             )  # fmt: skip
 
 
@@ -376,8 +376,9 @@ def _turn(start, stop, X, places, columns):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _count(start, stop, X, low, high, keys, shifts, scales, below, known, counts, least, most):  # type: ignore[no-untyped-def]
+def _count(start, stop, X, low, high, keys, shifts, scales, tallies):  # type: ignore[no-untyped-def]
     """Count the columns ``start`` to ``stop``, each a row of ``X``, in parts of its interval."""
+    below, known, counts, least, most = tallies
     last = np.int64(counts.shape[1] - 1)
     for k in range(start, stop):
         column, bits = X[k], X[k].view(np.uint64)

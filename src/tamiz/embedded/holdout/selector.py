@@ -334,8 +334,7 @@ class HoldOutSVM(LastMachineLearner):
         self.kernel = kernel
         self.gamma, self.degree, self.coef0 = gamma, degree, coef0
         self.estimator = estimator
-        self.validation_size = validation_size
-        self.gap = gap
+        self.validation_size, self.gap = validation_size, gap
         self.ties = ties
         self.stop = stop
         self.splits_per_step = splits_per_step

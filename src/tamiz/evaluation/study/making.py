@@ -185,12 +185,11 @@ def make_study(
     watch = Stopwatch()
     covariates = _take_covariates(given)
     fixed = _read(given)
-    say = tell or (lambda text: None)
     problem = replace(_Prepared.of(given.dataset, positive), covariates=covariates)
     measure = _measure(problem, scoring, class_weight)
     stop = StopSign()
     with CompileWatch(compiled=stop.extend) as compiled:
-        plan = _plan(problem, fixed, given, say)
+        plan = _plan(problem, fixed, given, tell or (lambda text: None))
         free = fixed == Fixed(
             time_budget=time_budget, ordered=fixed.ordered, n_groups=fixed.n_groups
         )
