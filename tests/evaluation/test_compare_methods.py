@@ -68,7 +68,8 @@ def public_selectors():
             value = getattr(room, name)
             if not inspect.isclass(value) or not issubclass(value, Selector):
                 continue
-            if value is not tamiz.filters.MultiTarget:  # wraps a selector, for several targets
+            # the one wraps a selector, for several targets, the other looks at no target
+            if value not in (tamiz.filters.MultiTarget, tamiz.filters.StableFeatures):
                 yield value
 
 

@@ -151,6 +151,7 @@ def _shown(results: Iterator[Any], total: int, quiet: bool) -> Iterator[Any]:
 #: Estimators beside the methods: home, class, parameters.
 _ESTIMATORS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tamiz.filters", "GrammarFeatures", {"n_features_to_select": 2}),
+    ("tamiz.filters", "StableFeatures", {"n_features_to_select": 2}),
     ("tamiz.svm", "SVC", {}),
     ("tamiz.svm", "SVC", {"kernel": "linear"}),
     ("tamiz.svm", "SVC", {"kernel": "poly"}),
