@@ -236,6 +236,17 @@ def test_ctrl_c_while_the_model_is_made_leaves_the_answer_and_the_report(capsys,
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
+def test_ctrl_c_while_the_report_is_made_says_that_there_is_no_model_either(capsys, tmp_path):
+    files = ["--out", str(tmp_path / "report.html"), "--save", str(tmp_path / "mine.tamiz")]
+    with interrupted(reports, "write_report"):
+        assert run(["select", "iris", *COMPARED, *files]) == 130
+    said = capsys.readouterr()
+    assert "Smallest: " in said.out
+    wanted = "tamiz: interrupted while the report was made; there is none, and no model.\n"
+    assert said.err.endswith(wanted)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_while_the_program_is_imported_shows_no_traceback():
     code = """

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -127,6 +128,22 @@ def test_neighbours_in_time_are_in_one_half():
     assert not np.array_equal(found.entry_sizes_, alone.entry_sizes_)
     with pytest.raises(ValueError, match="groups= and times= cannot be combined"):
         StabilitySelection(FisherScore()).fit(X, y, groups=time, times=time)
+
+
+@pytest.mark.filterwarnings("ignore:with times= the bound")
+@pytest.mark.parametrize("by", ["groups", "times"])
+def test_samples_of_weight_zero_leave_their_groups_and_times(by):
+    rng = np.random.default_rng(0)
+    X, along = rng.standard_normal((200, 10)), rng.permutation(200)
+    y = (X[:, 3] + rng.standard_normal(200) > 0).astype(int)
+    along = along // 10 if by == "groups" else along
+    weight = (rng.random(200) < 0.7) * (along > along.max() / 3)
+    kept = weight > 0
+    settings = {"n_features_per_subsample": 2, "random_state": 0, "n_subsamples": 10}
+    method = StabilitySelection(FisherScore(), **settings)
+    got = clone(method).fit(X, y, weight, **{by: along})
+    want = clone(method).fit(X[kept], y[kept], weight[kept], **{by: along[kept]})
+    np.testing.assert_array_equal(got.frequencies_, want.frequencies_)
 
 
 def test_groups_are_used(data):

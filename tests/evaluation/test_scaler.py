@@ -151,5 +151,27 @@ def test_fractions_of_rows_lie_between_integers():
     reached = np.cumsum(weight[order]) / weight.sum()
     around = X[order, 1][np.searchsorted(reached, [0.45, 0.55])]
     assert around[0] <= scaler.center_[1] <= around[1]
-    light = AutoScaler().fit(X, sample_weight=weight * 1e-6)  # less than one row in all
-    assert np.isfinite(light.transform(X)).all()
+
+
+def test_one_divided_by_their_number_is_one_row_each():
+    for n in range(5, 200):
+        X = np.random.default_rng(n).standard_cauchy((n, 2))
+        whole = AutoScaler().fit(X)
+        light = AutoScaler().fit(X, sample_weight=np.full(n, 1 / n))
+        np.testing.assert_allclose(light.center_, whole.center_, rtol=1e-7, err_msg=str(n))
+        np.testing.assert_allclose(light.spread_, whole.spread_, rtol=1e-7, err_msg=str(n))
+
+
+@pytest.mark.parametrize("row", [1 / 60, 0.5, 1e-9])
+def test_weights_of_any_unit_are_at_least_as_many_rows_as_there_are(row):
+    X = columns(60)
+    whole, light = AutoScaler().fit(X), AutoScaler().fit(X, sample_weight=np.full(60, row))
+    np.testing.assert_array_equal(light.drawn_in_, whole.drawn_in_)
+    np.testing.assert_allclose(light.spread_, whole.spread_, rtol=1e-9)
+    np.testing.assert_allclose(light.center_, whole.center_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(light.transform(X), whole.transform(X), rtol=1e-9, atol=1e-9)
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, size=60)
+    unit = weight / weight.mean()  # of a sum of n
+    one, other = (AutoScaler().fit(X, sample_weight=w) for w in (unit, row * unit))
+    np.testing.assert_allclose(other.spread_, one.spread_, rtol=1e-9)
+    np.testing.assert_allclose(other.center_, one.center_, rtol=1e-9, atol=1e-12)

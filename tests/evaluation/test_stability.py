@@ -410,6 +410,20 @@ class Noting(SignalToNoise):
         return super().fit(X, y, sample_weight=sample_weight)
 
 
+@pytest.mark.parametrize("by", ["groups", "times"])
+@pytest.mark.parametrize("sample", ["bootstrap", "subsample", "folds"])
+def test_samples_of_weight_zero_leave_their_groups_and_times(by, sample):
+    X, y = noisy(200)
+    rng = np.random.default_rng(0)
+    along = {"groups": np.arange(len(y)) % 40, "times": rng.permutation(len(y))}[by]
+    weight = (rng.random(len(y)) < 0.7) * (along > along.max() / 3)
+    kept = weight > 0
+    options = {"n_resamples": 8, "sample": sample, "random_state": 0}
+    got = stability_of(SignalToNoise(4), X, y, sample_weight=weight, **{by: along}, **options)
+    want = stability_of(SignalToNoise(4), X[kept], y[kept], **{by: along[kept]}, **options)
+    np.testing.assert_array_equal(got.masks, want.masks)
+
+
 def test_weights_go_with_the_samples_that_are_drawn():
     X, y = noisy()
     weight = np.arange(len(y)) % 4

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
@@ -112,6 +113,53 @@ def test_gap_of_the_splits_is_that_of_hold_out_elimination(gap):
         baselines=(), random_state=0,
     )  # fmt: skip
     assert len(Watched.seen) >= 9 and min(b - a for a, b in Watched.seen) == gap + 1
+
+
+class Apart(AsTheyCome):
+    """Its own meaning of a gap, and whether it takes times."""
+
+    seen: list[int] = []
+
+    def __init__(self, gap=0):
+        self.gap = gap
+
+    def fit(self, X, y=None):
+        Apart.seen.append(self.gap)
+        return super().fit(X, y)
+
+
+class ApartInTime(Apart):
+    def fit(self, X, y=None, times=None):
+        assert len(times) == len(X)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(("selector", "gap"), [(Apart(), 0), (ApartInTime(), 6)])
+def test_gap_of_the_splits_is_for_those_alone_that_take_times(selector, gap):
+    X, y = drifting(200)
+    Apart.seen = []
+    compare(
+        X, y, {"own": selector}, {"knn": KNNClassifier(3)}, sizes=[1], repeats=1, scale=None,
+        cv=TimeFolds(3, gap=6), groups=np.arange(200), apparent=False, nested=False,
+        baselines=(), random_state=0,
+    )  # fmt: skip
+    assert len(Apart.seen) >= 3 and set(Apart.seen) == {gap}
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_with_routing_the_gap_goes_with_the_times(asks):
+    y = np.random.default_rng(0).integers(0, 2, 200)
+    Watched.seen = []
+    with config_context(enable_metadata_routing=True):
+        selector = HoldOutSVM(1, estimator=Watched(3), fixed_features=[1])
+        found = compare(
+            np.column_stack([y, np.arange(200.0)]), y,
+            {"own": selector.set_fit_request(times=asks)}, {"knn": KNNClassifier(3)}, sizes=[1],
+            repeats=1, scale=None, cv=TimeFolds(3, gap=6), apparent=False, nested=False,
+            baselines=(), random_state=0,
+        )  # fmt: skip
+    assert not found.failures and len(Watched.seen) >= 9
+    assert (min(b - a for a, b in Watched.seen) == 7) == asks
 
 
 def test_blocks_of_the_past_and_the_future_stay_blocks():

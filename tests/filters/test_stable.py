@@ -6,11 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import tamiz
-from tamiz.evaluation import population_stability
+from tamiz import compare
+from tamiz.discovery import StabilitySelection
+from tamiz.evaluation import population_stability, stability_of
 from tamiz.filters import StableFeatures
+from tamiz.neighbors import KNNClassifier
+from tamiz.search import TimeFolds
 from tests.checks import assert_every_check_passes
 
 
@@ -79,6 +85,51 @@ def test_frames_with_text_sparse_tables_and_pipelines():
     model = make_pipeline(StableFeatures(limit=0.25), tamiz.FisherScore(1), tamiz.SVC())
     model.fit(np.nan_to_num(X), y)
     assert model[0].transform(np.nan_to_num(X)).shape[1] == 3
+
+
+def shuffled(n=1200):
+    """Rows in no order, their times, and a second column that drifts."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    X[:, 1] += np.linspace(0.0, 4.0, n)
+    times = rng.permutation(n)
+    X = X[times]
+    return X, (X[:, 0] + rng.normal(size=n) > 0).astype(int), times
+
+
+@pytest.mark.parametrize("sample", ["bootstrap", "subsample", "folds"])
+def test_resamples_are_compared_in_the_order_of_their_times(sample):
+    X, y, times = shuffled()
+    options = {"sample": sample, "n_resamples": 6, "random_state": 0}
+    assert StableFeatures(limit=0.25).fit(X, times=times).get_support().tolist() == [1, 0, 1]
+    found = stability_of(StableFeatures(limit=0.25), X, y, times=times, **options)
+    assert found.frequency[1] == 0.0 and found.frequency[[0, 2]].min() >= 0.5
+    pipe = make_pipeline(StandardScaler(), StableFeatures(limit=0.25))
+    assert stability_of(pipe, X, times=times, **options).frequency[1] == 0.0
+
+
+def test_halves_are_compared_in_the_order_of_their_times():
+    X, y, times = shuffled()
+    method = StabilitySelection(
+        StableFeatures(limit=0.25), n_subsamples=10, threshold=0.9, random_state=0,
+        n_features_per_subsample="own",
+    )  # fmt: skip
+    with pytest.warns(UserWarning, match="blocks of neighbours in time"):
+        found = method.fit(X, y, times=times)
+    assert found.get_support().tolist() == [True, False, True]
+    changed = clone(method).set_params(selector__keep="changed")
+    with pytest.warns(UserWarning, match="blocks of neighbours in time"):
+        assert changed.fit(X, y, times=times).get_support().tolist() == [False, True, False]
+
+
+def test_training_parts_are_compared_in_the_order_of_their_times():
+    X, y, times = shuffled()
+    found = compare(
+        X, y, {"stable": StableFeatures(limit=0.25)}, {"knn": KNNClassifier(3)}, sizes=[1],
+        cv=TimeFolds(2), repeats=1, groups=times, apparent=False, nested=False, baselines=(),
+        random_state=0,
+    )  # fmt: skip
+    assert found.stability("stable", "own").frequency.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_it_is_kept_in_a_file(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -32,6 +34,22 @@ def test_eigenvalues_are_those_of_the_gram_matrix():
     assert not found.is_mercer
     assert found.n_samples == 20
     assert "not a Mercer kernel" in str(found)
+    smallest, largest, ratio, is_mercer, n = found
+    assert (smallest, largest, ratio, is_mercer, n) == found
+    assert n == 20 and found._fields == ("smallest", "largest", "ratio", "is_mercer", "n_samples")
+    assert found.eigenvalues == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))]
+)
+def test_eigenvalues_go_with_copies(again):
+    found = mercer_check(INDEFINITE, samples(20))
+    other = again(found)
+    assert type(other) is type(found) and other == found
+    assert other.eigenvalues == found.eigenvalues and len(found.eigenvalues) == 20
+    changed = found._replace(n_samples=3)
+    assert changed.n_samples == 3 and changed.eigenvalues == found.eigenvalues
 
 
 @pytest.mark.parametrize("name", ["linear", "poly2", "rbf", "quadratic", "sum", "product", "exp"])

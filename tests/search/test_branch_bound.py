@@ -210,26 +210,44 @@ class Level:
         return float(X.shape[1])
 
 
+PAIRS = np.arange(80).reshape(40, 2).tolist()
+
+
 @pytest.mark.parametrize(
-    ("n", "p", "size", "groups", "said"),
+    ("n", "p", "size", "criterion", "groups", "said"),
     [
-        (6, 59, 5, None, r"5.01e\+06 subsets, and with no more samples than features"),
-        (6, 59, 10, None, r"6.28e\+10 subsets, and with no more samples than features"),
-        (59, 59, 5, None, r"5.01e\+06 subsets, and with no more samples than features"),
-        (60, 59, 10, None, r"6.28e\+10 subsets, and too many may be left even if"),
-        (6, 80, 11, np.arange(80).reshape(40, 2).tolist(), r"6.58e\+05 subsets"),
-        (6, 1200, 600, None, r"more than 1e\+300 subsets"),
+        (6, 59, 5, "bhattacharyya", None, r"5.01e\+06 subsets, and with no more samples than fea"),
+        (6, 59, 10, "divergence", None, r"6.28e\+10 subsets, and with no more samples than fea"),
+        (59, 59, 5, "divergence", None, r"5.01e\+06 subsets, and with no more samples than fea"),
+        (60, 59, 10, "divergence", None, r"6.28e\+10 subsets, and too many may be left even if"),
+        (6, 80, 11, "bhattacharyya", PAIRS, r"6.58e\+05 subsets, and with no more samples"),
+        (60, 59, 10, Sum(), None, r"6.28e\+10 subsets, and too many may be left even if"),
+        (6, 59, 10, Sum(), None, r"6.28e\+10 subsets, and too many may be left even if"),
+        (6, 1200, 600, Sum(), None, r"more than 1e\+300 subsets"),
     ],
 )
-def test_a_search_without_end_is_announced_before_the_first_subset(n, p, size, groups, said):
+def test_a_search_without_end_is_announced_before_the_first_subset(
+    n, p, size, criterion, groups, said
+):
     X, y = gaussian(p, 0, n)
-    criterion = Sum()
     search = BranchAndBound(n_features_to_select=size, criterion=criterion, feature_groups=groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match=f"begins to search {said}.*Set time_budget"):
             search.fit(X, y)
-    assert criterion.asked == 0
+    assert getattr(criterion, "asked", 0) == 0
+
+
+def test_few_samples_say_nothing_of_a_criterion_of_the_user():
+    """5.2 million subsets, of which few are judged."""
+    X, y = gaussian(25, 0, 20)
+    X[0] = np.random.default_rng(1).permutation(2.0 ** -np.arange(25))
+    criterion = Sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = BranchAndBound(n_features_to_select=12, criterion=criterion).fit(X, y)
+    assert selected(found) == tuple(np.sort(np.argsort(-np.abs(X[0]))[:12]).tolist())
+    assert criterion.asked == found.n_evaluations_ < 1000
 
 
 def test_rows_of_weight_zero_are_no_samples():
@@ -261,7 +279,7 @@ def test_nothing_is_announced_where_branches_may_be_cut_or_the_time_is_bounded()
 def test_who_was_warned_beforehand_is_not_warned_again():
     X, y = gaussian(59, 0, 6)
     with pytest.warns(UserWarning) as caught:  # noqa: PT030 - all of them are looked at
-        found = BranchAndBound(n_features_to_select=5, criterion=Level(), monotone=True).fit(X, y)
+        found = BranchAndBound(n_features_to_select=10, criterion=Level(), monotone=True).fit(X, y)
     assert found.n_evaluations_ == Level.most
     said = [str(one.message) for one in caught]
     assert sum("begins to search" in text for text in said) == 1

@@ -120,12 +120,16 @@ class CutShort(Exception):
 
 
 @contextmanager
-def after_the_answer(what: str) -> Iterator[None]:
-    """A file is made when all has been shown: what Ctrl-C ends is the file and not the run."""
+def after_the_answer(what: str, then: str | None = None) -> Iterator[None]:
+    """A file is made when all has been shown: what Ctrl-C ends is the file and not the run.
+
+    ``then`` is what would have been made after it, and is not either.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        tell(f"interrupted while the {what} was made; there is none.")
+        none = "there is none" if then is None else f"there is none, and no {then}"
+        tell(f"interrupted while the {what} was made; {none}.")
         raise CutShort from None
 
 

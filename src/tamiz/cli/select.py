@@ -202,7 +202,7 @@ def select(
     if out is not None:
         from tamiz.reports import write_report
 
-        with after_the_answer("report"):
+        with after_the_answer("report", then=None if save is None else "model"):
             write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
     if save is not None:

@@ -55,9 +55,8 @@ from tamiz.search.resampling import (
     shuffle_within,
     weights_for,
 )
-from tamiz.search.splits import kept_together
+from tamiz.search.splits import structure_of
 from tamiz.validation import (
-    as_numpy,
     as_vector,
     check_level,
     check_sample_weight,
@@ -154,14 +153,10 @@ def permutation_scores(
     """
     table = ResampledTable(X, as_vector(y))
     weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)
-    within = kept_together(groups, times, table.n)
-    if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
+    kept = None if weight is None or weight.all() else np.flatnonzero(weight)
+    _, within = structure_of(groups, times, table.n, kept)
+    if weight is not None and kept is not None:
         table, weight = ResampledTable(*table.part(kept)), weight[kept]
-        if times is not None:
-            within = kept_together(None, np.asarray(as_numpy(times))[kept], table.n)
-        elif within is not None:
-            within = within[kept]
     labels = np.asarray(table.y)
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")

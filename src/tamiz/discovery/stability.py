@@ -73,7 +73,7 @@ from tamiz.search.resampling import (
     run_jobs,
     selecting_step,
 )
-from tamiz.search.splits import kept_together, moments_of
+from tamiz.search.splits import structure_of
 from tamiz.validation import (
     N_JOBS,
     as_vector,
@@ -323,8 +323,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         check_resume(self.resume, self.checkpoint)
         fittable("selector", self._base)
         table = self._check_data(X, y)
-        given["times"] = moments_of(given["groups"], times, table.n)
-        given["groups"] = kept_together(given["groups"], times, table.n)
+        given["times"], given["groups"] = structure_of(given["groups"], times, table.n)
         if times is not None:
             warnings.warn(
                 "with times= the bound on mistakes assumes that blocks of neighbours in time (a "
@@ -380,6 +379,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
                 f"sample_weight is positive for {len(rows)} samples; two halves need at least 4."
             )
         kept = Routes({"all": given}, table.n).part("all", rows)
+        if given["times"] is not None:  # the others have no part in where blocks end
+            kept["times"], kept["groups"] = structure_of(None, given["times"], table.n, rows)
         return ResampledTable(*table.part(rows)), kept
 
     def _routes(self, n: int, given: dict[str, Any]) -> Routes:

@@ -48,7 +48,7 @@ from tamiz.search.resampling import (
     run_jobs,
     weights_for,
 )
-from tamiz.search.splits import kept_together, moments_of
+from tamiz.search.splits import structure_of
 from tamiz.validation import (
     check_level,
     check_sample_weight,
@@ -165,8 +165,9 @@ def stability_of(
         and in the same part of what the selector divides.
     times : array of shape (n_samples,), optional
         Numbers or dates, in place of ``groups``: the samples are cut into 20 blocks of neighbours
-        in time, and those of a block are in a resample together or not at all.
-        :class:`~tamiz.HoldOutSVM` learns from the past inside of each resample.
+        in time, and those of a block are in a resample together or not at all. A selector whose
+        fit takes times gets them: :class:`~tamiz.HoldOutSVM` learns from the past inside of each
+        resample, and :class:`~tamiz.filters.StableFeatures` compares its periods.
     sample_weight : array of shape (n_samples,), optional
         Weights for the selector, which stay with their samples; every sample is drawn as often as
         without them. Samples of weight zero are in no resample.
@@ -208,13 +209,11 @@ def stability_of(
     sampling = SAMPLINGS[sample](fraction, n_folds)
     table = ResampledTable(X, y)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    moments = moments_of(groups, times, table.n)
-    groups = kept_together(groups, times, table.n)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, table.n)
-    if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
+    kept = None if weight is None or weight.all() else np.flatnonzero(weight)
+    moments, groups = structure_of(groups, times, table.n, kept)
+    if weight is not None and kept is not None:
         table, weight = ResampledTable(*table.part(kept)), weight[kept]
-        moments, groups = (None if one is None else one[kept] for one in (moments, groups))
     units = None if groups is None else table.units(groups)
     rows = sampling.draw(table, n_resamples, np.random.default_rng(seed), units)
     machine = seeded(clone(selector), seed)

@@ -66,8 +66,9 @@ class AutoScaler(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixi
             Samples.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Numbers of rows that each sample stands for, in means, deviations and quartiles. Samples
-            of weight zero are left out.
+            Numbers of rows that each sample stands for, in means, deviations and quartiles;
+            weights of a sum below the number of samples, such as fractions of one, are scaled up
+            to it. Samples of weight zero are left out.
 
         Returns
         -------
@@ -156,11 +157,18 @@ def _deviation(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
 
 def _quartiles(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """Quartiles of every column, of weighted rows as if each were there so many times."""
+    """Quartiles of every column, of weighted rows as if each were there so many times.
+
+    The rows are at least as many as they are, however small the weights.
+    """
     if weight is None:
         return np.percentile(X, [25, 50, 75], axis=0)
+    weight = weight * max(1.0, len(weight) / float(weight.sum()))
     order = np.argsort(X, axis=0, kind="stable")
     upto = np.cumsum(weight[order], axis=0)
+    # sums of fractions that are integers but for rounding
+    whole, rounding = np.rint(upto), 8 * np.finfo(float).eps * np.sqrt(len(weight)) * upto[-1]
+    upto = np.where(np.abs(upto - whole) <= rounding, whole, upto)
     found = np.empty((3, X.shape[1]))
     for j, (rows, reached) in enumerate(zip(order.T, upto.T, strict=True)):
         # where the rows that a sample stands for end, among all; rounding must not pass the last

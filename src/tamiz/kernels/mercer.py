@@ -27,8 +27,16 @@ class IndefiniteKernelWarning(UserWarning):
     """A kernel's Gram matrix has a clearly negative eigenvalue."""
 
 
-class MercerCheck(NamedTuple):
-    """What :func:`mercer_check` found.
+class _Verdict(NamedTuple):
+    smallest: float
+    largest: float
+    ratio: float
+    is_mercer: bool
+    n_samples: int
+
+
+class MercerCheck(_Verdict):
+    """What :func:`mercer_check` found: a tuple of five, and all eigenvalues beside it.
 
     Attributes
     ----------
@@ -41,15 +49,26 @@ class MercerCheck(NamedTuple):
     n_samples : int
         Number of samples looked at.
     eigenvalues : tuple of float
-        All eigenvalues, ascending.
+        All eigenvalues, ascending; not an entry of the tuple.
     """
 
-    smallest: float
-    largest: float
-    ratio: float
-    is_mercer: bool
-    n_samples: int
     eigenvalues: tuple[float, ...] = ()
+
+    def __new__(
+        cls,
+        smallest: float,
+        largest: float,
+        ratio: float,
+        is_mercer: bool,
+        n_samples: int,
+        eigenvalues: tuple[float, ...] = (),
+    ) -> MercerCheck:
+        found = super().__new__(cls, smallest, largest, ratio, is_mercer, n_samples)
+        found.eigenvalues = eigenvalues
+        return found
+
+    def _replace(self, **changes: Any) -> MercerCheck:
+        return MercerCheck(**{**self._asdict(), "eigenvalues": self.eigenvalues, **changes})
 
     def __repr__(self) -> str:
         return f"<MercerCheck: {self}>"

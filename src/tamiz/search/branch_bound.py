@@ -216,7 +216,8 @@ class BranchAndBound(SearchSelector):
         single = units.sizes.max() == 1
         n_units = len(units.members)
         self.n_subsets_ = comb(n_units, size - len(units.fixed)) if single else None
-        few = self._n_rows <= units.n_features
+        # what few samples mean for a criterion that is not of this package, nobody knows
+        few = isinstance(self.criterion, str) and self._n_rows <= units.n_features
         del self._n_rows
         warned = self._warn_beforehand(_most_subsets(units, size), few)
         tree = SearchTree(evaluator, size, None if warned else self._warn_of_time)

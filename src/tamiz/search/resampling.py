@@ -258,6 +258,9 @@ def group_arguments(
 ) -> dict[str, Any]:
     """What passes groups of samples on to a selector, or a pipeline with one, that divides them.
 
+    Times go to each whose ``fit`` takes them, whether it divides samples or not: the order of rows
+    that were drawn says nothing about time.
+
     Parameters
     ----------
     machine : estimator
@@ -265,7 +268,7 @@ def group_arguments(
     groups : array or None
         Which samples belong together; nothing is passed without.
     times : array, optional
-        The times of which the groups are blocks, for those that can keep their order.
+        The times of which the groups are blocks, in their place for those that take times.
     for_folds : array, optional
         In place of both for those whose ``cv`` says how they divide the samples.
     """
@@ -281,9 +284,7 @@ def group_arguments(
     divides = getattr(machine, "divides_samples", False)
     if for_folds is not None and any(hasattr(step, "cv") for _, step in steps or [("", machine)]):
         groups, times = for_folds, None
-    if times is not None and wants(
-        machine, "fit", "times", divides and has_fit_parameter(machine, "times")
-    ):
+    if times is not None and wants(machine, "fit", "times", has_fit_parameter(machine, "times")):
         return {"times": times}
     return {"groups": groups} if wants(machine, "fit", "groups", divides) else {}
 

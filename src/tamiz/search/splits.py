@@ -358,10 +358,23 @@ def kept_together(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
 
     For draws that part the samples at random. None if neither is given.
     """
-    moments = moments_of(groups, times, n_samples)
-    if moments is not None:
-        return neighbours_in_time(moments)
-    return None if groups is None else check_groups(groups, n_samples)
+    return structure_of(groups, times, n_samples)[1]
+
+
+def structure_of(
+    groups: Any, times: Any, n_samples: int, rows: np.ndarray | None = None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The moments, and which samples are kept together, of the samples at ``rows`` alone.
+
+    The others have no part in where blocks of time end. Without ``rows`` it is all samples.
+    """
+    moments, together = moments_of(groups, times, n_samples), None
+    if groups is not None:
+        together = check_groups(groups, n_samples)
+    if rows is not None:
+        moments = None if moments is None else moments_of(None, moments[rows], len(rows))
+        together = None if together is None else together[rows]
+    return moments, together if moments is None else neighbours_in_time(moments)
 
 
 def moments_of(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:

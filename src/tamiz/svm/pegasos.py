@@ -433,7 +433,8 @@ class PegasosClassifier(LinearDecision):
             All labels that the stream will hold. Required in the first call.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample is taken. Fractions are rounded up or down at random, so that they
-            are right on average.
+            are right on average; but if none of the first batch would be taken, its heaviest sample
+            is, once.
 
         Returns
         -------

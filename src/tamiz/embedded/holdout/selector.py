@@ -136,7 +136,8 @@ class HoldOutSVM(LastMachineLearner):
         Fraction of every class, or of all samples of a regression, that is held out.
     gap : int, default=0
         With ``times`` in ``fit``: number of different times before a validation part that are not
-        trained with. It keeps samples apart whose values overlap in time, such as moving averages.
+        trained with, refused without. It keeps samples apart whose values overlap in time, such as
+        moving averages.
     ties : {"random", "all"}, default="random"
         Whether one of several features with the same least error goes, or all of them at once
         (faster and coarser; one feature always stays).
@@ -463,6 +464,11 @@ class HoldOutSVM(LastMachineLearner):
     def _structure(self, groups: Any, times: Any, n_samples: int) -> Structure:
         """The groups or the times of the samples, as numbers."""
         moments = moments_of(groups, times, n_samples)
+        if self.gap and moments is None:
+            raise ValueError(
+                f"gap={self.gap} needs times=: it is the number of different times before a "
+                "validation part that are not trained with. Pass times to fit, or leave gap= out."
+            )
         codes = None if groups is None else group_codes(groups, n_samples)
         return Structure(codes, moments, int(self.gap))
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from tamiz.base import choose_size, order_by
 from tamiz.evaluation.comparison.setting import (
@@ -29,6 +30,7 @@ from tamiz.evaluation.comparison.setting import (
 from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
 from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
 from tamiz.evaluation.scaler import preparing_steps
+from tamiz.routing import wants
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.resampling import fit_to_the_end, group_arguments
@@ -521,11 +523,14 @@ def _structure_inside(
         return group_arguments(selector, groups)
     moments = here if groups is None else np.unique(groups, return_inverse=True)[1]
     past = is_forward(divided(5), moments)
-    for step in steps if past else ():
-        if step.get_params(deep=False).get("gap", None) == 0:
-            step.set_params(gap=getattr(setting.cv, "gap", 0))
     blocks, times = neighbours_in_time(moments), moments if past else None
-    return group_arguments(selector, blocks, times, here if groups is None else groups)
+    inside = group_arguments(selector, blocks, times, here if groups is None else groups)
+    timed = {name.rpartition("__")[2] for name in inside} >= {"times"}
+    for step in steps if timed else ():
+        takes = wants(step, "fit", "times", has_fit_parameter(step, "times"))
+        if takes and step.get_params(deep=False).get("gap", None) == 0:
+            step.set_params(gap=getattr(setting.cv, "gap", 0))
+    return inside
 
 
 def some_rows(y: np.ndarray, most: int | None, task: str, seed: int, least: int = 10) -> np.ndarray:
