@@ -522,11 +522,13 @@ def _structure_inside(
     if not ordered:
         return group_arguments(selector, groups)
     moments = here if groups is None else np.unique(groups, return_inverse=True)[1]
-    past = is_forward(divided(5), moments)
-    blocks, times = neighbours_in_time(moments), moments if past else None
-    inside = group_arguments(selector, blocks, times, here if groups is None else groups)
-    timed = {name.rpartition("__")[2] for name in inside} >= {"times"}
-    for step in steps if timed else ():
+    blocks, folds = neighbours_in_time(moments), here if groups is None else groups
+    inside = group_arguments(selector, blocks, moments, folds)
+    if not any(name.rpartition("__")[2] == "times" for name in inside):
+        return inside
+    if not is_forward(divided(5), moments):
+        return group_arguments(selector, blocks, None, folds)
+    for step in steps:
         takes = wants(step, "fit", "times", has_fit_parameter(step, "times"))
         if takes and step.get_params(deep=False).get("gap", None) == 0:
             step.set_params(gap=getattr(setting.cv, "gap", 0))
