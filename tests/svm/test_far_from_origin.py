@@ -34,6 +34,7 @@ from tamiz.svm import (
     PerceptronClassifier,
     SubgradientClassifier,
 )
+from tamiz.svm.diagnostics import feature_coordinates, least_slack, separability
 from tamiz.validation import UnscaledWarning, far_from_origin
 
 POINTS = np.array([[0.0], [1.0], [3.0], [4.0]])
@@ -258,11 +259,63 @@ def test_hard_margin_says_inseparable_where_digits_are_left(offset):
         HardMarginSVC(2 * Linear()).fit(np.full((4, 2), 1e9), [0, 0, 1, 1])
 
 
+def mixed_plane(offset, n=60):
+    """Samples in two columns whose labels have nothing to do with them."""
+    rng = np.random.default_rng(0)
+    return offset + rng.normal(size=(n, 2)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
+
+
+NEARER = [0.0, 1e2, 3e2, 1e3, 3e3, 1e4, 1e5, 1e7]
+
+
+@pytest.mark.parametrize("offset", NEARER)
+@pytest.mark.parametrize(
+    ("kernel", "limit"), [("linear", 1e7), (2 * Linear(), 1e4)], ids=["linear", "product"]
+)
+def test_inseparable_samples_are_called_so_at_any_distance(kernel, limit, offset):
+    X, y = mixed_plane(offset)
+    with pytest.raises(ValueError, match="cannot be") as caught:
+        HardMarginSVC(kernel).fit(X, y)
+    assert isinstance(caught.value, NotSeparableError) == (offset <= limit)
+    near, signs = mixed_plane(0.0)
+    least = least_slack(near @ near.T, signs, np.ones(60))
+    said = f"needs is {least:.6g}" if offset <= limit else "cannot be told"
+    with pytest.raises(ValueError, match=said):
+        BudgetSVC(0.9 * least, kernel=kernel).fit(X, y)
+
+
+@pytest.mark.parametrize("offset", NEARER[:-1])
+def test_least_slack_has_no_help_from_rounding(offset):
+    near, signs = mixed_plane(0.0)
+    X, _ = mixed_plane(offset)
+    assert feature_coordinates(X @ X.T).shape[1] == 2
+    least = least_slack(X @ X.T, signs, np.ones(60))
+    assert least == pytest.approx(least_slack(near @ near.T, signs, np.ones(60)), rel=1e-6)
+
+
+@pytest.mark.parametrize("offset", NEARER)
+def test_a_thin_direction_that_separates_is_found_or_left_open(offset):
+    X, y = mixed_plane(0.0)
+    X = offset + np.column_stack([X, 1e-2 * y])
+    assert HardMarginSVC().fit(X, y).margin_ == pytest.approx(1e-2, rel=1e-3)
+    K = X @ X.T
+    if offset <= 1e4:
+        assert separability(K, y).separable
+        assert least_slack(K, y, np.ones(60)) == pytest.approx(0.0, abs=1e-6)
+    elif offset > 1e5:
+        with pytest.raises(ValueError, match="cannot be told"):
+            BudgetSVC(1.0, kernel=2 * Linear()).fit(X, y)
+
+
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e9, 1e12])
 def test_budget_is_met_or_said_to_be_in_doubt(offset):
     X, y = separated_plane(offset)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        if offset >= 1e8:
+            with pytest.raises(ValueError, match="cannot be told"):
+                BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
+            return
         machine = BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
     assert bool(said) == (machine.status_ != "converged")
     if machine.status_ == "converged":
