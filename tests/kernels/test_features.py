@@ -16,6 +16,7 @@ from tamiz.kernels import (
     Polynomial,
     Precomputed,
     QuadraticForm,
+    Sigmoid,
 )
 from tests.kernels.cases import ALL, B, P, close, samples
 from tests.naive import kernels as naive
@@ -315,6 +316,53 @@ def test_leave_one_out_diagonals_equal_brute_force(name):
     grams = [naive.gram(oracle, naive.scaled(X, SCALE, without=j)) for j in range(P)]
     expected = [weights @ np.diag(gram) if SCALE[j] else np.nan for j, gram in enumerate(grams)]
     close(found, np.array(expected), 1e-11)
+
+
+@pytest.mark.parametrize("offset", [0.0, 10.0, 1e6, 1e10])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Linear(),
+        Polynomial(degree=3, gamma=0.5, coef0=1.0),
+        Sigmoid(gamma=0.1, coef0=0.5),
+        RBF(gamma=0.5),
+        2.0 * Linear() + Polynomial(degree=2, gamma=0.5, coef0=1.0) * RBF(gamma=0.1),
+    ],
+    ids=repr,
+)
+def test_error_of_an_entry_is_at_least_that_of_a_matrix_made_anew(kernel, offset):
+    X = offset + np.random.default_rng(0).normal(size=(12, 5))
+    tracker = kernel.track(X)
+    assert tracker.entry_error == pytest.approx(kernel.prepare(X).entry_error, rel=1e-6)
+    for j in (0, 3, 4):
+        tracker.remove(j)
+        anew = kernel.prepare(X * tracker.scale).entry_error
+        assert (1.0 - 1e-6) * anew <= tracker.entry_error <= 10.0 * anew
+
+
+class Prepared:
+    """Counts how often a kernel reads the table of samples."""
+
+    times = 0
+
+    def _prepare(self, X, dtype):
+        type(self).times += 1
+        return super()._prepare(X, dtype)
+
+
+def test_error_of_an_entry_does_not_read_the_samples_again():
+    class CountedPolynomial(Prepared, Polynomial):
+        pass
+
+    class CountedRBF(Prepared, RBF):
+        pass
+
+    X = np.random.default_rng(0).normal(size=(12, 5))
+    for kernel in (CountedPolynomial(degree=2), CountedRBF(gamma=0.5)):
+        tracker = kernel.track(X)
+        tracker.remove(1)
+        assert tracker.entry_error > 0
+        assert type(kernel).times == 0
 
 
 @pytest.mark.parametrize("removed", [[], [0], [2, 0]])

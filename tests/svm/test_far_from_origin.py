@@ -34,6 +34,7 @@ from tamiz.svm import (
     PerceptronClassifier,
     SubgradientClassifier,
 )
+from tamiz.svm.diagnostics import feature_coordinates, least_slack, separability
 from tamiz.validation import UnscaledWarning, far_from_origin
 
 POINTS = np.array([[0.0], [1.0], [3.0], [4.0]])
@@ -258,11 +259,63 @@ def test_hard_margin_says_inseparable_where_digits_are_left(offset):
         HardMarginSVC(2 * Linear()).fit(np.full((4, 2), 1e9), [0, 0, 1, 1])
 
 
+def mixed_plane(offset, n=60):
+    """Samples in two columns whose labels have nothing to do with them."""
+    rng = np.random.default_rng(0)
+    return offset + rng.normal(size=(n, 2)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
+
+
+NEARER = [0.0, 1e2, 3e2, 1e3, 3e3, 1e4, 1e5, 1e7]
+
+
+@pytest.mark.parametrize("offset", NEARER)
+@pytest.mark.parametrize(
+    ("kernel", "limit"), [("linear", 1e7), (2 * Linear(), 1e4)], ids=["linear", "product"]
+)
+def test_inseparable_samples_are_called_so_at_any_distance(kernel, limit, offset):
+    X, y = mixed_plane(offset)
+    with pytest.raises(ValueError, match="cannot be") as caught:
+        HardMarginSVC(kernel).fit(X, y)
+    assert isinstance(caught.value, NotSeparableError) == (offset <= limit)
+    near, signs = mixed_plane(0.0)
+    least = least_slack(near @ near.T, signs, np.ones(60))
+    said = f"needs is {least:.6g}" if offset <= limit else "cannot be told"
+    with pytest.raises(ValueError, match=said):
+        BudgetSVC(0.9 * least, kernel=kernel).fit(X, y)
+
+
+@pytest.mark.parametrize("offset", NEARER[:-1])
+def test_least_slack_has_no_help_from_rounding(offset):
+    near, signs = mixed_plane(0.0)
+    X, _ = mixed_plane(offset)
+    assert feature_coordinates(X @ X.T).shape[1] == 2
+    least = least_slack(X @ X.T, signs, np.ones(60))
+    assert least == pytest.approx(least_slack(near @ near.T, signs, np.ones(60)), rel=1e-6)
+
+
+@pytest.mark.parametrize("offset", NEARER)
+def test_a_thin_direction_that_separates_is_found_or_left_open(offset):
+    X, y = mixed_plane(0.0)
+    X = offset + np.column_stack([X, 1e-2 * y])
+    assert HardMarginSVC().fit(X, y).margin_ == pytest.approx(1e-2, rel=1e-3)
+    K = X @ X.T
+    if offset <= 1e4:
+        assert separability(K, y).separable
+        assert least_slack(K, y, np.ones(60)) == pytest.approx(0.0, abs=1e-6)
+    elif offset > 1e5:
+        with pytest.raises(ValueError, match="cannot be told"):
+            BudgetSVC(1.0, kernel=2 * Linear()).fit(X, y)
+
+
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, 1e9, 1e12])
 def test_budget_is_met_or_said_to_be_in_doubt(offset):
     X, y = separated_plane(offset)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        if offset >= 1e8:
+            with pytest.raises(ValueError, match="cannot be told"):
+                BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
+            return
         machine = BudgetSVC(5.0, kernel="poly", degree=3).fit(X, y)
     assert bool(said) == (machine.status_ != "converged")
     if machine.status_ == "converged":
@@ -334,7 +387,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("offset", [10.0, 1e2, 1e4, 1e9, 1e15])
+@pytest.mark.parametrize("offset", [1e2, 1e4, 1e9, 1e15])
 @pytest.mark.parametrize("name", sorted(STEPS))
 def test_machines_of_steps_say_that_samples_are_far(name, offset):
     X, y = plane_of_labels(offset)
@@ -343,6 +396,45 @@ def test_machines_of_steps_say_that_samples_are_far(name, offset):
     assert len(said) == 1
     assert "StandardScaler" in str(said[0].message)
     assert said[0].filename == __file__
+
+
+def test_each_machine_of_steps_has_a_limit_of_its_own():
+    X, y = plane_of_labels(10.0)
+    with pytest.warns(UnscaledWarning, match="over 5 times"):
+        SubgradientClassifier().fit(X, y)
+    with pytest.warns(UnscaledWarning, match="over 20 times"):
+        PegasosClassifier(random_state=0).fit(X + 90.0, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PegasosClassifier(random_state=0).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error::tamiz.validation.UnscaledWarning")
+def test_pegasos_stands_ordinary_tables_that_are_not_centred():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    raised = 1.0 + 0.5 * y[:, None] * (np.arange(20) < 4)
+    tables = {
+        "counts": rng.poisson(30.0 * np.tile(raised, 3)),
+        "expression": 8.0 + np.log2(np.tile(raised, 25)) + rng.normal(size=(200, 500)),
+        "constant": np.column_stack([rng.normal(size=(200, 5)) + y[:, None], np.full(200, 1e3)]),
+    }
+    for X in tables.values():
+        PegasosClassifier(random_state=0).fit(X, y)
+        PegasosClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
+        PegasosClassifier(random_state=0).fit_stream([(X, y)], passes=2)
+    SubgradientClassifier().fit(tables["constant"], y)
+    for name in ("counts", "expression"):
+        X = np.asarray(tables[name], dtype=np.float64)
+        machine = PegasosClassifier(random_state=0).fit(X[:100], y[:100])
+        assert machine.score(X[100:], y[100:]) > 0.9, name
+
+
+@pytest.mark.parametrize(("limit", "ratio"), [(5.0, 5.01), (20.0, 20.01)])
+def test_the_limit_is_a_ratio_of_root_mean_squares(limit, ratio):
+    spread = np.array([[-1.0], [1.0]])  # at a distance of one from its mean
+    assert far_from_origin(spread + np.sqrt(ratio**2 - 1.0), limit)
+    assert not far_from_origin(spread + np.sqrt((2 * limit - ratio) ** 2 - 1.0), limit)
 
 
 def test_samples_are_far_in_any_unit():

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC as PeerSVC
 
 from tamiz.svm import SVC, HardMarginSVC, NotSeparableError, radius_margin_bound
-from tamiz.svm.diagnostics import separability
+from tamiz.svm.diagnostics import least_slack, separability
 
 
 def separable(seed, n=80, p=5, gap=0.3):
@@ -115,6 +115,16 @@ def test_verdict_against_the_peer(seed):
     peer = PeerSVC(kernel="linear", C=1e12, tol=1e-10, max_iter=2_000_000).fit(X, y)
     expected = bool((y * peer.decision_function(X) > 0).all())
     assert separability(X @ X.T, y).separable == expected
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_independent_samples_need_no_linear_programme(offset):
+    # three samples of a triangle, measured from one of them, have two directions
+    X = offset + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    K, y = X @ X.T, np.array([1.0, -1.0, -1.0])
+    # the programme's answer would be zero up to rounding, and NaN for weights that are NaN
+    assert least_slack(K, y, np.full(3, np.nan)) == 0.0
+    assert separability(K, y).separable
 
 
 class TestRadiusMargin:

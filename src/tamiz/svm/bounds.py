@@ -317,14 +317,15 @@ def squared_spans(
     """``S_p²`` of the free and of the bounded support vectors; infinite without free ones."""
     if not len(free):
         return np.empty(0), np.full(len(bounded), np.inf)
-    K = from_first(K)
-    inverse = bordered_inverse(K[np.ix_(free, free)])
+    support = np.concatenate([free, bounded])
+    K = from_first(K[np.ix_(support, support)])
+    inverse = bordered_inverse(K[: len(free), : len(free)])
     depth = inverse.diagonal()[:-1]
     own = np.divide(1.0, depth, out=np.full(len(free), np.inf), where=depth > 0)
     if len(free) == 1:
         own = np.array([np.inf])
-    v = np.vstack([K[np.ix_(free, bounded)], np.ones(len(bounded))])
-    others = K.diagonal()[bounded] - np.einsum("ij,ij->j", v, inverse @ v)
+    v = np.vstack([K[: len(free), len(free) :], np.ones(len(bounded))])
+    others = K.diagonal()[len(free) :] - np.einsum("ij,ij->j", v, inverse @ v)
     return np.maximum(own, 0.0), np.maximum(others, 0.0)
 
 

@@ -135,6 +135,7 @@ class BudgetSVC(KernelClassifier):
     True
     """
 
+    _exact = True
     _parameter_constraints: dict[str, list[Any]] = {
         **KERNEL_CONSTRAINTS,
         "budget": [Interval(Real, 0.0, None, closed="left")],

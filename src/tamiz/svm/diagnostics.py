@@ -12,7 +12,8 @@ has optimum zero if and only if the classes can be separated. If not, its multip
 they are the weights of a point that both convex hulls share. That point is the proof.
 
 For kernels the ``z_i`` are coordinates in feature space: rows of a factor ``L`` with ``K = LL'``,
-found by pivoted Cholesky. A Gram matrix of full rank separates any labels.
+measured from the first sample and found by pivoted Cholesky. Samples that are affinely independent
+there, as those of a radial kernel are, can be separated whatever their labels.
 """
 
 from __future__ import annotations
@@ -205,14 +206,16 @@ class Verdict(NamedTuple):
 
 #: A common point is accepted as a proof when the two means are this close, relative to the data.
 _COINCIDE = 1e-6
+#: Directions of the feature space have a squared length above this, relative to the data ...
 _RANK_TOL = 1e-12
+#: ... and above this relative to the kernel values, since rounding of these makes directions too.
+_RANK_ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
 
 
 def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
     """Decide whether labels ±1 can be separated in the feature space of a Gram matrix."""
-    K = from_first(K)
     Z = feature_coordinates(K)
-    if Z.shape[1] >= len(K):
+    if _independent(Z):
         return Verdict(True, None, np.inf)
     Z = _standard(Z)
     answer = _slack_program(Z, signs, np.ones(len(K)))
@@ -230,11 +233,12 @@ def least_slack(K: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
 
     So it is where the linear program fails, or the kernel has no feature space.
     """
-    K = from_first(K)
     Z = feature_coordinates(K)
-    if Z.shape[1] >= len(K):
+    if _independent(Z):
         return 0.0
-    if np.abs(Z @ Z.T - K).max() > 1e-6 * np.abs(K.diagonal()).max(initial=0.0):
+    moved = from_first(K)
+    size = np.abs(moved.diagonal()).max(initial=0.0)
+    if np.abs(Z @ Z.T - moved).max() > max(1e-6 * size, len(K) * _rounding(K)):
         return np.nan
     answer = _slack_program(_standard(Z), signs, weight)
     return float(answer.fun) if answer.success else np.nan
@@ -282,14 +286,28 @@ def _verify(Z: np.ndarray, signs: np.ndarray, multipliers: np.ndarray) -> Verdic
 
 
 def feature_coordinates(K: np.ndarray) -> np.ndarray:
-    """Coordinates of the samples in feature space: ``L`` with ``K = LL'``, of numerical rank."""
-    n = len(K)
+    """Coordinates of the samples in feature space, measured from the first sample.
+
+    They are the rows of ``L`` with ``LL'`` the inner products from there, of numerical rank.
+    """
+    moved = from_first(K)
+    n, size = len(K), float(np.abs(moved.diagonal()).max(initial=0.0))
     factor, pivots, rank, _ = lapack.dpstrf(
-        np.asfortranarray(K, dtype=np.float64),
-        tol=_RANK_TOL * max(float(np.abs(K.diagonal()).max(initial=0.0)), 1e-300),
+        np.asfortranarray(moved, dtype=np.float64),
+        tol=max(_RANK_TOL * size, _rounding(K), 1e-300),
         lower=1,
     )
     L = np.tril(factor)[:, :rank]
     coordinates = np.empty((n, rank))
     coordinates[pivots - 1] = L
     return coordinates
+
+
+def _rounding(K: np.ndarray) -> float:
+    """What rounding of kernel values can make of the squared length of a direction."""
+    return _RANK_ROUNDING * float(np.abs(K.diagonal()).max(initial=0.0))
+
+
+def _independent(Z: np.ndarray) -> bool:
+    """Whether samples are affinely independent: the first one is the origin of ``Z``."""
+    return Z.shape[1] >= len(Z) - 1

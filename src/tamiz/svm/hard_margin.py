@@ -19,8 +19,9 @@ from tamiz.validation import TOO_FAR, by_keyword, unchanged_on_error
 #: Steps per sample before the question of separability is put to a linear programme.
 _FIRST_STEPS = 50
 #: What hulls of samples have in common is not asked of kernel values whose error is a larger
-#: fraction than this of the largest squared distance.
-_HIDDEN = 1e-10
+#: fraction than this of the largest squared distance: it hides directions whose length is about a
+#: thousandth of that distance.
+_HIDDEN = 1e-7
 
 
 class HardMarginSVC(KernelClassifier):
@@ -64,6 +65,7 @@ class HardMarginSVC(KernelClassifier):
     (162.0, 8.0)
     """
 
+    _exact = True
     _parameter_constraints: dict[str, list[Any]] = {
         **KERNEL_CONSTRAINTS,
         "multiclass": [StrOptions({"ovo", "ovr"})],

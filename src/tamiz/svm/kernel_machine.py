@@ -93,6 +93,7 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
     intercept_: np.ndarray
     device: str | None = None  # machines without this parameter stay on the CPU
     _movable = True  # whether the machine stays the same when all samples are moved
+    _exact = False  # whether it says what no hyperplane can do, which hangs on the last digits
     _centre: np.ndarray | None = None  # what samples are measured from; None: the origin
     _intercept_there: np.ndarray | None = None  # the constant of the function in these terms
 
@@ -160,7 +161,8 @@ class KernelMachine(TakesCallbacks, Evidence, MachinePlot, BaseEstimator):
 
     def _choose_centre(self, X: Any) -> None:
         """Decide what samples are measured from."""
-        self._centre = far_point(X) if self.kernel_.is_linear and self._movable else None
+        moved = self.kernel_.is_linear and self._movable
+        self._centre = far_point(X, self._exact) if moved else None
 
     def _measured(self, X: Any) -> Any:
         """Samples as the kernel gets them."""

@@ -29,7 +29,9 @@ class SubgradientClassifier(LinearDecision):
     all samples. It is the plainest method there is, slow beside the others, and deterministic:
     its value lies in ``bound_``, which holds for every data set, and in sample weights that mean
     exactly what repeated samples mean. The intercept is the weight of a constant feature and is
-    penalised like the others.
+    penalised like the others. Subtract the means of the features first: where samples are over five
+    times farther from the origin than from their mean, which has a warning, the machine may be no
+    better than chance.
 
     Parameters
     ----------

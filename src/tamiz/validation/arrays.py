@@ -63,9 +63,11 @@ _PARTS = (
 _ONE_COLUMN = "Pass X with at least one column."
 #: A feature this many times farther from zero than it is wide loses digits in inner products.
 _FAR = 1e4
-#: A mean within so many standard deviations of zero rules that out: half the range is no less than
-#: the standard deviation, and the middle no further than that from the mean.
-_NEAR = 1e3
+#: That many times where an answer hangs on the last of them.
+_FAR_EXACT = 100.0
+#: A mean within such a part of that in standard deviations rules it out: half the range is no less
+#: than the standard deviation, and the middle no further than that from the mean.
+_NEAR = 0.1
 #: Penalties beyond this, or below one over it, leave no room for their squares and products.
 _EXTREME = 1e100
 
@@ -352,23 +354,25 @@ def near_zero(X: np.ndarray, limit: float) -> bool:
         return bool(((1.0 + limit**2) * (sums * sums) <= limit**2 * n * squares).all())
 
 
-def far_point(X: Any) -> np.ndarray | None:
+def far_point(X: Any, exact: bool = False) -> np.ndarray | None:
     """A point to measure the samples from, if inner products would lose digits; None otherwise.
 
     Inner products of samples around 1e9 are near 1e18, and what tells the samples apart is rounded
     away. A linear machine with a free intercept stays the same when all samples are moved by one
     point: this one has the middle of every feature that is far from zero for its range, and zero
     for the others. Sparse samples stay where they are, since they would not stay sparse.
+    ``exact`` is for machines that have to say what no hyperplane can do.
     """
-    if sparse.issparse(X) or X.ndim != 2 or not X.size or near_zero(X, _NEAR):
+    far = _FAR_EXACT if exact else _FAR
+    if sparse.issparse(X) or X.ndim != 2 or not X.size or near_zero(X, _NEAR * far):
         return None
     low, high = X.min(axis=0), X.max(axis=0)
     middle, width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     widest = float(width.max())
     if not widest > 0:  # every feature is constant
         return None
-    far = np.abs(middle) / _FAR > np.where(width > 0, width, widest)
-    return np.where(far, middle, 0.0) if far.any() else None
+    moved = np.abs(middle) / far > np.where(width > 0, width, widest)
+    return np.where(moved, middle, 0.0) if moved.any() else None
 
 
 def check_square(K: np.ndarray) -> None:

@@ -524,7 +524,8 @@ def refuse_class(name: str, value: Any, kind: type, example: str) -> None:
 
 #: How much larger one spread may be than another.
 _FACTOR = 1000.0
-#: Samples so many times farther from the origin than from their mean are far from it.
+#: Samples so many times farther from the origin than from their mean are far from it, unless a
+#: machine stands more.
 _FAR = 5.0
 _ROWS = 256  # most rows that are looked at
 _FEW = 8  # rows of the first look, which most tables pass
@@ -603,27 +604,33 @@ def warn_if_unscaled(estimator: Any, X: Any) -> None:
     )
 
 
-def far_from_origin(X: Any) -> bool:
-    """Whether samples are over five times farther from the origin than from their mean.
+def far_from_origin(X: Any, limit: float = _FAR) -> bool:
+    """Whether samples are over ``limit`` times farther from the origin than from their mean.
 
-    Root mean squares of both distances are compared; samples that are all equal are not far.
+    Root mean squares of both distances are compared, in the columns that vary: what a constant one
+    adds to steps is what an intercept adds. Samples that are all equal are not far.
     """
     if type(X) is not np.ndarray or X.ndim != 2 or min(X.shape) < 1:
         return False
+    varies = (X[:1] != X).any(axis=0)
+    if not varies.all():
+        X = X[:, varies]
+        if not X.size:
+            return False
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(np.vdot(X, X)):
             X = X / np.abs(X).max()
         mean = X.mean(axis=0)
-        near = near_mean(float(mean @ mean), float(np.vdot(X, X)) / len(X))
-    return not near and bool((X[:1] != X).any())
+        return far_mean(float(mean @ mean), float(np.vdot(X, X)) / len(X), limit)
 
 
-def near_mean(mean2: float, total2: float) -> bool:
-    """Whether samples are not that far, by squared norms: of their mean, and the mean of theirs."""
-    return not (1.0 + _FAR**2) * mean2 > _FAR**2 * total2
+def far_mean(mean2: float, total2: float, limit: float) -> bool:
+    """The same of squared norms: that of the mean of the samples, and the mean of theirs."""
+    # total2 > limit^2 * (total2 - mean2)
+    return limit**2 * mean2 > (limit**2 - 1.0) * total2
 
 
-def warn_if_far(estimator: Any, far: bool, instead: str = "") -> None:
+def warn_if_far(estimator: Any, far: bool, limit: float = _FAR, instead: str = "") -> None:
     """Warn that steps made of samples far from the origin come to no good machine.
 
     Parameters
@@ -632,6 +639,8 @@ def warn_if_far(estimator: Any, far: bool, instead: str = "") -> None:
         Who is being fitted.
     far : bool
         Whether the samples are (:func:`far_from_origin`).
+    limit : float
+        From where on they are.
     instead : str
         What to do about it, if not to put a scaler before the machine.
     """
@@ -639,7 +648,7 @@ def warn_if_far(estimator: Any, far: bool, instead: str = "") -> None:
         advice = "Subtract the mean first: make_pipeline(StandardScaler(), ...) of scikit-learn."
         warnings.warn(
             f"{type(estimator).__name__} takes steps along samples, and these are over "
-            f"{_FAR:g} times farther from the origin than from their mean: all steps are nearly "
+            f"{limit:g} times farther from the origin than from their mean: all steps are nearly "
             "the same, and the machine may be far from the best. " + (instead or advice),
             UnscaledWarning,
             stacklevel=depth_of_caller(),

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels.compiled import panels_from
-from tamiz.kernels.prepared import finite_values
+from tamiz.kernels.prepared import DOUBLE_EPS, finite_values
 from tamiz.runtime.threads import one_blas_thread, run_tiles
 from tamiz.validation import Array, as_samples, check_same_width
 
@@ -142,8 +142,11 @@ class FeatureGram(ABC):
     @property
     def entry_error(self) -> float:
         """Estimate of the absolute error of an entry of ``K``."""
-        own = self.kernel.prepare(self.X * self._scale).entry_error
-        return float(own) + self._drift_error()
+        return self._fresh_error() + self._drift_error()
+
+    def _fresh_error(self) -> float:
+        """What it would be, were ``K`` worked out anew; from what is kept, where that says it."""
+        return float(self.kernel.prepare(self.X * self._scale).entry_error)
 
     def _drift_error(self) -> float:
         """What changes of features have added to it."""
@@ -336,10 +339,17 @@ class CompositeFeatures(FeatureGram):
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         return _CompositePairs(self.composite, [part._pairs(left, right) for part in self.parts])
 
+    def _fresh_error(self) -> float:
+        own = 2.0 * DOUBLE_EPS * float(np.abs(self.K.diagonal()).max(initial=0.0))
+        return self._passed_on(part._fresh_error() for part in self.parts) + own
+
     def _drift_error(self) -> float:
+        return self._passed_on(part._drift_error() for part in self.parts)
+
+    def _passed_on(self, errors: Iterable[float]) -> float:
+        """What errors of the parts' entries make of an entry."""
         sizes = [np.abs(part.K.diagonal()).max(initial=0.0, keepdims=True) for part in self.parts]
         slopes = self.composite.partials(*sizes)
-        errors = (part._drift_error() for part in self.parts)
         return sum(float(abs(s[0])) * error for s, error in zip(slopes, errors, strict=True))
 
     def _norms(self, rows: Index, coef: Array, features: Index) -> Array:

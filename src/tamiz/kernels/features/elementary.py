@@ -66,6 +66,10 @@ class InnerProductFeatures(FeatureGram):
     def _current(self) -> Array:
         return apply_rows(self.kernel.value, self._base, self._spare)
 
+    def _fresh_error(self) -> float:
+        diag = self.kernel.value(self._base.diagonal().copy())
+        return 4.0 * EPS * self.kernel._error_scale(self.X, diag)
+
     def _drift_error(self) -> float:
         largest = float(self._base.diagonal().max(initial=0.0))
         before, after = self.kernel.value(np.array([largest, largest + self._drift]))
@@ -161,6 +165,9 @@ class SigmoidFeatures(CompiledFeatures):
     norms_loop = leave_out.sigmoid_norms
     decisions_loop = leave_out.sigmoid_decisions
 
+    def _fresh_error(self) -> float:
+        return FeatureGram._fresh_error(self)  # not told by kernel values, which saturate
+
     @property
     def shape(self) -> tuple[float, ...]:
         kernel = cast(Any, self.kernel)
@@ -229,6 +236,10 @@ class RadialFeatures(FeatureGram):
         self._mean = np.clip(X.mean(axis=0) if len(X) else np.zeros(X.shape[1]), *inside)
         self._centred = X - self._mean
         self._refresh()
+
+    def _fresh_error(self) -> float:
+        reach = float(self.gamma) * float(self._sizes.max(initial=0.0))
+        return 4.0 * EPS * (1.0 + (0.0 if reach > LOST else reach))  # far: differences themselves
 
     @property
     def distances(self) -> Array:
