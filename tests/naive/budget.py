@@ -1,38 +1,27 @@
-"""The machine with a budget of slack, as a quadratic program for a general optimiser."""
+"""The machine with a budget of slack, as a quadratic program for an interior-point solver."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
+from cvxopt import matrix, solvers
 
 
 def budget_machine(Z, signs, weight, budget):
-    """Minimum of ``½‖w‖²`` with ``Σ weight_i ξ_i <= budget``; the weights, and the multiplier.
+    """Minimum of ``½‖w‖²`` with ``Σ weight_i ξ_i <= budget``, and the w that has it.
 
     ``Z`` holds coordinates in feature space. Variables are w, b and ξ, in that order.
     """
     n, p = Z.shape
-    start = np.concatenate([np.zeros(p), [0.0], np.ones(n)])
-    margins = np.hstack([signs[:, None] * Z, signs[:, None], np.eye(n)])
+    eye, none = np.eye(n), np.zeros((n, p + 1))
+    margins = np.hstack([signs[:, None] * Z, signs[:, None], eye])
     total = np.concatenate([np.zeros(p + 1), weight])
-
-    def objective(v):
-        return 0.5 * v[:p] @ v[:p]
-
-    def slope(v):
-        return np.concatenate([v[:p], np.zeros(n + 1)])
-
-    result = minimize(
-        objective,
-        start,
-        jac=slope,
-        bounds=[(None, None)] * (p + 1) + [(0.0, None)] * n,
-        constraints=[
-            {"type": "ineq", "fun": lambda v: margins @ v - 1.0, "jac": lambda v: margins},
-            {"type": "ineq", "fun": lambda v: budget - total @ v, "jac": lambda v: -total},
-        ],
-        method="SLSQP",
-        options={"maxiter": 1000, "ftol": 1e-13},
+    sides = np.vstack([-margins, np.hstack([none, -eye]), total[None]])
+    limits = np.concatenate([-np.ones(n), np.zeros(n), [budget]])
+    cost = np.diag(np.concatenate([np.ones(p), np.zeros(n + 1)]))
+    result = solvers.qp(
+        *(matrix(one) for one in (cost, np.zeros(p + 1 + n), sides, limits)),
+        options={"show_progress": False, "abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11},
     )
-    assert result.success, result.message
-    return result.fun, result.x[:p]
+    w = np.ravel(result["x"])[:p]
+    assert result["gap"] < 1e-6 and result["primal infeasibility"] < 1e-7, result["status"]
+    return 0.5 * w @ w, w
