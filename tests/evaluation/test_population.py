@@ -126,6 +126,9 @@ def test_table_text_and_picture():
         ({"time": np.full(900, np.nan)}, "time contains a missing value.*belongs to no period"),
         ({"time": np.zeros((900, 2))}, "time has shape"),
         ({"time": np.array(["a", 1] * 450, dtype=object)}, "time mixes text"),
+        ({"time": ["01/02/2021", "02/01/2021"] * 450}, "time holds the text '01/02/2021'"),
+        ({"time": pd.Series(["2024Q1", "2024Q2"] * 450)}, "time holds the text '2024Q1'"),
+        ({"time": "when"}, r"time='when' is the name of a column; pass the column, frame\['when'"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, words):

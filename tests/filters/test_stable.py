@@ -148,6 +148,9 @@ def test_it_is_kept_in_a_file(tmp_path):
         ({"n_periods": 1}, None, "n_periods"),
         ({}, np.zeros(900), "one moment only"),
         ({}, np.zeros(899), "899 entries"),
+        ({}, ["01/02/2021", "02/01/2021", "03/01/2021"] * 300, "times holds the text '01/02/2021'"),
+        ({}, np.full(900, np.nan), "times contains a missing value.*belongs to no period"),
+        ({}, "when", r"times='when' is the name of a column; pass the column, frame\['when'\]"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, times, said):

@@ -16,8 +16,8 @@ from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.information.columns import read_columns
 from tamiz.information.encoding import BINNING
-from tamiz.information.population import population_stability
-from tamiz.validation import as_numpy, unchanged_on_error
+from tamiz.information.population import NO_MOMENT, population_stability
+from tamiz.validation import as_numpy, check_times, unchanged_on_error
 
 
 class StableFeatures(Selector):
@@ -136,6 +136,8 @@ class StableFeatures(Selector):
             X = as_numpy(X)
             table = read_columns(X, self.categorical_features, estimator=self, reset=True)
             n, p = table.X.shape
+            if times is not None:
+                times = check_times(times, n, unknown=NO_MOMENT)
             found = population_stability(
                 X,
                 time=np.arange(n) if times is None else times,

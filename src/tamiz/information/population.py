@@ -35,7 +35,7 @@ from tamiz.information.encoding import METHODS, dense_blocks
 from tamiz.information.evidence import divergence, divergence_by_chance
 from tamiz.validation import (
     as_numpy,
-    check_groups,
+    check_times,
     checked,
     integer_from,
     is_frame,
@@ -53,7 +53,7 @@ _SHOWN = 12
 #: Periods that are this long on average are named by their days, shorter ones by the minute.
 _DAYS = np.timedelta64(3, "D")
 
-_NO_MOMENT = "such a row belongs to no period. Leave these rows out."
+NO_MOMENT = "such a row belongs to no period. Leave these rows out."
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[tuple[s
     """The rows of each period, and its first and last moment."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     moments, place = np.unique(
-        check_groups(time, n, name="time", unknown=_NO_MOMENT), return_inverse=True
+        check_times(time, n, name="time", unknown=NO_MOMENT), return_inverse=True
     )
     if len(moments) < 2:
         raise ValueError(
