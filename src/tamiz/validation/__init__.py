@@ -72,6 +72,7 @@ from tamiz.validation.errors import (
 from tamiz.validation.frames import (
     as_numpy,
     has_sparse_columns,
+    holds_dates,
     is_frame,
     refuse_complex,
     refuse_duplicate_names,
@@ -282,6 +283,7 @@ __all__ = [
     "group_codes",
     "guess_task",
     "has_sparse_columns",
+    "holds_dates",
     "in_our_words",
     "inner_fit",
     "instance_of",
