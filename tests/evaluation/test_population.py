@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -126,6 +128,9 @@ def test_table_text_and_picture():
         ({"time": np.full(900, np.nan)}, "time contains a missing value.*belongs to no period"),
         ({"time": np.zeros((900, 2))}, "time has shape"),
         ({"time": np.array(["a", 1] * 450, dtype=object)}, "time mixes text"),
+        ({"time": ["01/02/2021", "02/01/2021"] * 450}, "time holds the text '01/02/2021'"),
+        ({"time": pd.Series(["2024Q1", "2024Q2"] * 450)}, "time holds the text '2024Q1'"),
+        ({"time": "when"}, r"time='when' is the name of a column; pass the column, frame\['when'"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, words):
@@ -152,6 +157,29 @@ def test_a_category_that_replaces_another_is_a_change():
     later = np.where(first < 10, 90, first)
     found = population_stability(first, later, categorical_features=[0])
     assert found.changed == ["x0"]
+
+
+def test_categories_that_are_all_new_are_a_change_and_no_fault_of_a_period():
+    """The months of a year: every period has its own."""
+    months = pd.DataFrame({"month": np.repeat([f"m{k}" for k in range(6)], 100)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = population_stability(months, time=np.arange(600), n_periods=6)
+    assert found.changed == ["month"]
+    assert found.values.min() > 1.0
+
+
+def test_categories_of_another_kind_are_warned_of_once():
+    """Of two tables one may have been read as numbers, the other as text."""
+    kinds = np.array([1, 2] * 50, dtype=object)
+    first = pd.DataFrame({"a": kinds, "b": kinds, "c": kinds})
+    later = first.assign(a=[str(v) for v in kinds], b=[f"{v}.0" for v in kinds])
+    with pytest.warns(UserWarning, match="one new category together") as told:
+        found = population_stability(first, later, categorical_features=["a", "b", "c"])
+    assert [str(w.message).count("later") > 0 for w in told] == [True]
+    said = str(told[0].message)
+    assert "'a', 'b'" in said and "'c'" not in said and "fit" not in said
+    assert sorted(found.changed) == ["a", "b"]
 
 
 def test_a_later_table_of_other_columns_is_named_by_them():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -51,9 +54,35 @@ def test_scores_are_the_greatest_index(keep):
 
 def test_the_order_of_the_rows_is_their_time_by_default():
     X = samples()
-    got, want = StableFeatures().fit(X), StableFeatures().fit(X, times=np.arange(len(X)))
+    with pytest.warns(UserWarning, match="order of time; pass times="):
+        got = StableFeatures().fit(X)
+    want = StableFeatures().fit(X, times=np.arange(len(X)))
     np.testing.assert_array_equal(got.scores_, want.scores_)
     assert got.support_.sum() == 2
+
+
+@pytest.mark.parametrize("index", [pd.date_range, pd.period_range])
+def test_an_index_of_dates_in_order_needs_no_warning(index):
+    X = samples()
+    frame = pd.DataFrame(X, index=index("2024-01-01", periods=len(X), freq="D"))
+    frame.columns = list("abcd")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = StableFeatures().fit(frame)
+        want = StableFeatures().fit(X, times=np.arange(len(X)))
+    np.testing.assert_array_equal(got.scores_, want.scores_)
+    for unsure in (frame[::-1], frame.reset_index(drop=True)):
+        with pytest.warns(UserWarning, match="pass times="):
+            StableFeatures().fit(unsure)
+
+
+def test_dates_in_the_place_of_the_target_are_refused():
+    X = samples()
+    days = pd.date_range("2024-01-01", periods=len(X))
+    for dates in (days, days.to_numpy(), pd.Series(days), pl.Series(days), days.date.tolist()):
+        with pytest.raises(ValueError, match=r"y holds dates.*fit\(X, times=dates\)"):
+            StableFeatures().fit(X, dates)
+    assert StableFeatures().fit(X, days, times=days).support_.sum() == 2
 
 
 def test_a_limit_drops_what_changes_beyond_chance():
@@ -148,6 +177,9 @@ def test_it_is_kept_in_a_file(tmp_path):
         ({"n_periods": 1}, None, "n_periods"),
         ({}, np.zeros(900), "one moment only"),
         ({}, np.zeros(899), "899 entries"),
+        ({}, ["01/02/2021", "02/01/2021", "03/01/2021"] * 300, "times holds the text '01/02/2021'"),
+        ({}, np.full(900, np.nan), "times contains a missing value.*belongs to no period"),
+        ({}, "when", r"times='when' is the name of a column; pass the column, frame\['when'\]"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, times, said):

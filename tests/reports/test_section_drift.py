@@ -86,8 +86,39 @@ def test_stable_features_are_called_stable():
     part = section(study(quiet))
     words = LANGUAGES["en"]
     assert {row[1] for row in cells(part.of_class("shaded")[0])} == {words.of("change", "stable")}
-    assert words("drift_stable") in part.text
+    assert words("drift_stable", n=3) in part.text
+    assert "None of the 3 selected features has changed" in part.text
     assert words("drift_look") not in part.text
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_what_is_said_of_selected_features_is_not_said_of_the_others(lang):
+    """Age stays; income and the channel change, and were not selected."""
+    one, words = study(loans()), LANGUAGES[lang]
+    order = [one.dataset.feature_names.index(name) for name in ("age", "income", "channel")]
+    ranked = Selection(
+        np.array(order),
+        np.isin(np.arange(3), order[:1]),
+        -np.arange(3),
+        one.dataset.feature_names,
+        "f",
+    )
+    text = section(replace(one, selections={"f": ranked}), lang).text
+    assert words("drift_stable_one") in text
+    said = [
+        words("drift_unselected", k=2, n=2, names=words.listed(names))
+        for names in (["income", "channel"], ["channel", "income"])
+    ]
+    assert sum(sentence in text for sentence in said) == 1
+    assert words("drift_unselected", k=2, n=2, names="").partition("(")[0] not in section(one).text
+
+
+def test_of_many_selected_features_the_first_are_spoken_of():
+    quiet = {f"s{j}": np.random.default_rng(j).normal(size=N) for j in range(29)}
+    table = loans(**quiet).drop(columns=["income", "channel"])
+    assert "None of the 30 selected features" in section(study(table)).text
+    more = section(study(table.assign(last=np.random.default_rng(40).normal(size=N)))).text
+    assert "None of the first 30 of the 31 selected features" in more
 
 
 @pytest.mark.parametrize(
@@ -157,6 +188,9 @@ def test_a_study_warns_of_features_that_changed():
             text = next(w["text"] for w in again.warnings if w["code"] == "drift")
             assert "time='day'" not in text
             assert has_section(replace(again, recommended=None))  # what changes may not predict
+        else:
+            stable = LANGUAGES["en"]("drift_stable_best")
+            assert stable in section(replace(one, recommended=None)).text
 
 
 # ----------------------------------------------------------------------------------- evidence

@@ -6,6 +6,7 @@ is furthest from the first one.
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any
 
@@ -16,8 +17,15 @@ from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.filters.base import HOW_MANY
 from tamiz.information.columns import read_columns
 from tamiz.information.encoding import BINNING
-from tamiz.information.population import population_stability
-from tamiz.validation import as_numpy, unchanged_on_error
+from tamiz.information.population import NO_MOMENT, population_stability
+from tamiz.validation import (
+    as_numpy,
+    check_times,
+    depth_of_caller,
+    holds_dates,
+    is_frame,
+    unchanged_on_error,
+)
 
 
 class StableFeatures(Selector):
@@ -122,9 +130,11 @@ class StableFeatures(Selector):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Data; may have missing values, which are a bin of their own, and categories.
         y : ignored
+            Dates are refused unless there are ``times``: they belong there.
         times : array of shape (n_samples,), optional
-            Dates or numbers. Rows of one moment stay together. By default rows come in the order of
-            their time.
+            Dates or numbers. Rows of one moment stay together. By default rows are taken to be in
+            the order of their time, with a warning unless a data frame has an index of dates that
+            are in order.
 
         Returns
         -------
@@ -136,9 +146,10 @@ class StableFeatures(Selector):
             X = as_numpy(X)
             table = read_columns(X, self.categorical_features, estimator=self, reset=True)
             n, p = table.X.shape
+            moments = _moments(X, y, times, n)
             found = population_stability(
                 X,
-                time=np.arange(n) if times is None else times,
+                time=moments,
                 n_periods=self.n_periods,
                 bins=self.bins,
                 n_bins=self.n_bins,
@@ -170,3 +181,29 @@ class StableFeatures(Selector):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _moments(X: Any, y: Any, times: Any, n_samples: int) -> np.ndarray:
+    """The times of the rows; without any their order, of which a warning tells."""
+    if times is not None:
+        return check_times(times, n_samples, unknown=NO_MOMENT)
+    if y is not None and holds_dates(y):
+        raise ValueError(
+            "y holds dates, and StableFeatures does not look at y; pass them as times=, "
+            "fit(X, times=dates)."
+        )
+    if not _in_order_of_dates(X):
+        warnings.warn(
+            "StableFeatures got no times: rows are taken to be in the order of time; pass times=, "
+            "dates or numbers, one for each row.",
+            UserWarning,
+            stacklevel=depth_of_caller(),
+        )
+    return np.arange(n_samples)
+
+
+def _in_order_of_dates(X: Any) -> bool:
+    """Whether the rows of a pandas table are named by dates, in their order."""
+    index = getattr(X, "index", None) if is_frame(X) else None
+    dated = type(index).__name__ in ("DatetimeIndex", "PeriodIndex")
+    return dated and bool(index.is_monotonic_increasing)  # type: ignore[union-attr]

@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,9 @@ from tamiz.information.encoding import METHODS, dense_blocks
 from tamiz.information.evidence import divergence, divergence_by_chance
 from tamiz.validation import (
     as_numpy,
-    check_groups,
+    check_times,
     checked,
+    depth_of_caller,
     integer_from,
     is_frame,
     one_of,
@@ -53,7 +55,7 @@ _SHOWN = 12
 #: Periods that are this long on average are named by their days, shorter ones by the minute.
 _DAYS = np.timedelta64(3, "D")
 
-_NO_MOMENT = "such a row belongs to no period. Leave these rows out."
+NO_MOMENT = "such a row belongs to no period. Leave these rows out."
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,8 @@ def population_stability(
         their own, and categories are bins; those that the reference lacks are one together. Of a
         number that is always the same in the reference, smaller and greater ones are bins.
     later : array, sparse matrix or data frame of shape (n_later, n_features), optional
-        The sample to be compared with it.
+        The sample to be compared with it. A warning names columns of categories of which it holds
+        none that the reference has.
     time : array of shape (n_samples,), optional
         Dates or numbers, by which the rows are divided into periods of about equally many rows; the
         first is the reference. Rows of one moment stay together.
@@ -255,6 +258,9 @@ def population_stability(
         _require_same_columns(parts[0], part)
     codes = [_codes(cuts, part) for part in parts]
     names = getattr(cuts, "feature_names_in_", [f"x{j}" for j in range(cuts.n_features_in_)])
+    names = [str(name) for name in names]
+    if later is not None:
+        _warn_of_other_categories(cuts, codes[1], names)
     values = np.empty((len(codes) - 1, len(names)))
     chance, limit = np.empty_like(values), np.empty_like(values)
     for j, known in enumerate(cuts.n_bins_):
@@ -272,7 +278,7 @@ def population_stability(
         values=values,
         chance=chance,
         limit=limit,
-        names=[str(name) for name in names],
+        names=names,
         periods=titles[1:],
         n_rows=np.array([len(part) for part in codes[1:]]),
         reference=titles[0],
@@ -295,16 +301,38 @@ def _require_same_columns(first: Any, later: Any) -> None:
     for what, names, others in (("lacks", known, found), ("has also", found, known)):
         different = [name for name in names if name not in others]
         if different:
-            more = ", …" if len(different) > 5 else ""
             raise ValueError(
-                f"later {what} {', '.join(map(repr, different[:5]))}{more}; it needs the columns "
-                "of X, in the same order."
+                f"later {what} {_first_few(different)}; it needs the columns of X, in the same "
+                "order."
             )
+
+
+def _first_few(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+
+
+def _warn_of_other_categories(cuts: Discretiser, codes: np.ndarray, names: list[str]) -> None:
+    """Of two tables: one may spell categories in another way, or hold text for numbers."""
+    strange = []
+    for j in cuts.categories_:
+        known, own = cuts.n_bins_[j], codes[:, j]
+        if known and (own > known).any() and not (own < known).any():
+            strange.append(names[j])
+    if strange:
+        warnings.warn(
+            f"No category that later holds is in the reference, in {_first_few(strange)}: they are "
+            "one new category together. If they are the same ones, spell them in the same way and "
+            "pass values of the same kind.",
+            UserWarning,
+            stacklevel=depth_of_caller(),
+        )
 
 
 def _codes(cuts: Discretiser, part: Any) -> np.ndarray:
     """The bins of the rows; behind the missing values, each category that the reference lacks."""
-    codes = cuts.transform(part)
+    with warnings.catch_warnings():  # to be new here is what is measured
+        warnings.filterwarnings("ignore", "No value of .* is a category that fit saw", UserWarning)
+        codes = cuts.transform(part)
     codes = nw.from_native(codes, eager_only=True).to_numpy() if is_frame(codes) else codes
     if cuts.categories_:
         codes = codes.astype(np.intp)
@@ -337,7 +365,7 @@ def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[tuple[s
     """The rows of each period, and its first and last moment."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     moments, place = np.unique(
-        check_groups(time, n, name="time", unknown=_NO_MOMENT), return_inverse=True
+        check_times(time, n, name="time", unknown=NO_MOMENT), return_inverse=True
     )
     if len(moments) < 2:
         raise ValueError(

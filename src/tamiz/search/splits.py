@@ -35,6 +35,7 @@ from tamiz.routing import Routes
 from tamiz.validation import (
     check_groups,
     check_split,
+    check_times,
     depth_of_caller,
     folds,
     integer_from,
@@ -148,7 +149,7 @@ class TimeFolds(BaseCrossValidator):
         n_splits = integer_from(1)("n_splits", self.n_splits)
         gap = integer_from(0)("gap", self.gap)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        times = np.arange(n) if groups is None else _check_times(groups, n, "groups")
+        times = np.arange(n) if groups is None else check_times(groups, n, name="groups")
         n_blocks = max(2, n_splits + bool(self.past_only))
         distinct, moment, counts = np.unique(times, return_inverse=True, return_counts=True)
         if len(distinct) < n_blocks:
@@ -342,17 +343,6 @@ def neighbours_in_time(times: np.ndarray, n_blocks: int = 20) -> np.ndarray:
     return _blocks(counts, min(n_blocks, len(distinct)))[moment]
 
 
-def _check_times(times: Any, n_samples: int, name: str) -> np.ndarray:
-    """The times of the samples: numbers or dates."""
-    found = check_groups(times, n_samples, name=name)
-    if found.dtype.kind in "US" or any(isinstance(one, str) for one in found[:1]):
-        raise ValueError(
-            f"{name} holds the text {str(found[0])!r}; times are numbers or dates, since text is "
-            "not in their order."
-        )
-    return found
-
-
 def kept_together(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
     """Which samples resemble each other: groups as they are, of times blocks of neighbours.
 
@@ -389,7 +379,7 @@ def moments_of(groups: Any, times: Any, n_samples: int) -> np.ndarray | None:
             "groups= and times= cannot be combined: samples belong together either by group or as "
             "neighbours in time. Leave one of them out."
         )
-    distinct, moments = np.unique(_check_times(times, n_samples, "times"), return_inverse=True)
+    distinct, moments = np.unique(check_times(times, n_samples), return_inverse=True)
     if len(distinct) < 2:
         raise ValueError("times are the same in all samples, so that none come before others.")
     return moments

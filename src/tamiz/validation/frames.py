@@ -18,6 +18,17 @@ _READABLE = (1, 3, 11, 13)  # DLPack's devices whose memory the processor reads
 _MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
+def holds_dates(values: Any) -> bool:
+    """Whether any entry of a vector is a date."""
+    values = as_numpy(values, "y")
+    if nw.dependencies.is_into_series(values):
+        values = nw.from_native(values, series_only=True).to_numpy()
+    found = np.asarray(values, dtype=object if isinstance(values, (list, tuple)) else None)
+    if found.dtype.kind != "O":
+        return found.dtype.kind == "M"
+    return any(isinstance(one, (datetime.date, np.datetime64)) for one in found.ravel())
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a table of pandas, polars or another library with named columns."""
     # narwhals takes a quarter of a millisecond to answer: arrays, which come in streams, go first

@@ -75,6 +75,11 @@ def check_groups(
     given = np.asarray(groups)
     if given.ndim == 2 and given.shape[1] == 1:  # a frame of one column
         given = given[:, 0]
+    if isinstance(groups, str):
+        raise ValueError(
+            f"{name}={groups!r} is the name of a column; pass the column, frame[{groups!r}], with "
+            "one entry for each of the samples."
+        )
     if given.ndim != 1:
         raise ValueError(
             f"{name} has shape {given.shape}; it needs one entry for each of the samples."
@@ -101,6 +106,19 @@ def check_groups(
                 f"[str(one) for one in {name}]."
             )
     return given
+
+
+def check_times(
+    times: Any, n_samples: int, *, name: str = "times", unknown: str = _UNKNOWN_GROUP
+) -> np.ndarray:
+    """The times of the samples: numbers or dates."""
+    found = check_groups(times, n_samples, name=name, unknown=unknown)
+    if found.dtype.kind in "US" or any(isinstance(one, str) for one in found[:1]):
+        raise ValueError(
+            f"{name} holds the text {str(found[0])!r}; times are numbers or dates, since text is "
+            "not in their order."
+        )
+    return found
 
 
 def group_codes(groups: Any, n_samples: int) -> np.ndarray:

@@ -41,11 +41,29 @@ def build(page: Page) -> Section | None:
     if found is None:
         return None
     parts = _Stability(page, features, found.stability, found.undated).parts()
+    parts += _unselected(page, set(chosen))
     coded = np.array([page.is_coded(j) for j in features])
     weighed = _weigh(page, columns_of(page, features), coded)
     if weighed is not None:
         parts += _Evidence(page, features, *weighed).parts()
     return Section("drift", Markup("".join(parts)))
+
+
+def _unselected(page: Page, chosen: set[int]) -> list[Markup]:
+    """Features that changed and are not among those shown: a sentence, if there are any."""
+    others = [j for j in range(len(page.names)) if j not in chosen]
+    held = set(page.whole.held)
+    looked = [j for j in others if j in held][:MOST_FEATURES]
+    found = drift_of(page.data, [page.whole.place(j) for j in looked])
+    if found is None:
+        return []
+    far = found.stability.beyond_chance >= ANOTHER
+    names = [page.names[looked[k]] for k in found.stability.order.tolist() if far[k]]
+    if not names:
+        return []
+    lang = page.lang
+    counts = {"k": lang.integer(len(looked)), "n": lang.integer(len(others))}
+    return [tag("p", lang("drift_unselected", names=lang.listed(names), **counts))]
 
 
 # ---------------------------------------------------------------------------------- stability
@@ -105,8 +123,18 @@ class _Stability:
         elif changed:
             said = lang("drift_changed", names=lang.listed(changed))
         else:
-            said = lang("drift_stable")
+            said = self._stable()
         return f"{said} {lang('drift_worst', **worst)}"
+
+    def _stable(self) -> str:
+        """That nothing has changed, and of which features it is said."""
+        lang, n = self.page.lang, len(self.page.chosen)
+        if not n:
+            return lang("drift_stable_best")
+        if n == 1:
+            return lang("drift_stable_one")
+        first = {"k": lang.integer(len(self.features))} if len(self.features) < n else {}
+        return lang("drift_stable", n=lang.integer(n), **first)
 
     def _advice(self) -> str:
         """What chance alone gives, and what to do about features that changed."""
