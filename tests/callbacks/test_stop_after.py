@@ -68,6 +68,12 @@ def test_limits_are_checked(options, said):
         StopAfter(**options)
 
 
+def test_seconds_may_come_first_and_nothing_else():
+    assert StopAfter(60).seconds == 60
+    with pytest.raises(TypeError, match=r"StopAfter\(\) too many positional arguments"):
+        StopAfter(60, 5)
+
+
 def test_it_can_be_sent_and_shown():
     stop = pickle.loads(pickle.dumps(StopAfter(seconds=2.5, steps=3)))
     assert repr(stop) == "StopAfter(seconds=2.5, steps=3)"

@@ -66,7 +66,11 @@ QUICK = ["-m", "fisher", "--repeats", "1", "--cv", "2", "-j", "1", "--sizes", "1
         (["tune", "t.csv", "--out", "m.json"], "must end in .html or .htm"),
         (["demo", "--out", "m.png"], "must end in .html or .htm"),
         (["predict", "m.tamiz", "t.csv", "--out", "m.csv.gz"], "must end in .csv or .txt"),
-        (["fit", "t.csv", "--save", "m", "-m", "fisher", "-k", "99"], "99 exceeds the 4 features"),
+        (
+            ["fit", "t.csv", "--save", "m", "-m", "fisher", "-k", "99"],
+            "-k 99 is not possible: the table has 4 features.",
+        ),
+        (["fit", "t.csv", "--save", "m", "-m", "fisher", "-k", "-2"], "-k -2 is not possible"),
         (["fit", "t.csv", "--save", "m", "-m", "all", "-k", "2"], "takes every feature"),
         (["fit", "t.csv", "--save", "m", "-p", "C=-1"], "'C' parameter of SVC"),
         (["fit", "t.csv", "--save", "m", "--cv", "-2"], "--cv -2"),
@@ -90,6 +94,14 @@ def test_a_missing_argument_is_named(capsys, command, missing):
     assert is_one_line(err)
     assert f"missing argument '{missing}'" in err.lower()  # some versions write DATA
     assert f"See: tamiz {command} --help" in err
+
+
+def test_fit_says_that_a_level_of_a_category_counts_as_a_column(capsys):
+    rows = "".join(f"{'rgb'[k % 3]},{k * 7 % 11 / 2},{'yn'[k % 2]}\n" for k in range(30))
+    Path("levels.csv").write_text("colour,a,sold\n" + rows, encoding="utf-8")
+    code, _, err = run(capsys, "fit", "levels.csv", "-s", "m", "-m", "fisher", "-k", "5", "-q")
+    assert code == 2
+    assert "the table has 4 features, as each level of a category is one here." in err
 
 
 def test_no_command_shows_the_help_and_no_empty_sentence(capsys):

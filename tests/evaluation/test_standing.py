@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -255,12 +258,52 @@ def test_a_single_feature_of_each_half_is_the_first(study, lang, first, instead)
     assert not any(instead in text for text in said)
 
 
+def with_standing(study, **changes):
+    other = copy.copy(study)
+    other.standing = dataclasses.replace(study.standing, **changes)
+    return other
+
+
 def test_none_is_said_too(study):
-    study.standing.features, kept = [], study.standing.features
-    said, page = " ".join(summary(study)), render(study)
-    study.standing.features = kept
+    none = with_standing(study, features=[])
+    said, page = " ".join(summary(none)), render(none)
     assert "false discoveries up to 10%: none" in said
     assert "No feature comes back often enough" in page
+
+
+def test_what_is_enough_for_one_feature_is_the_least_number_that_keeps_the_bound(study):
+    for q in (1, 2, 5):
+        least = with_standing(study, sizes={"fisher": q}).standing.needed_alone("fisher")
+        bounds = [stability_bound(q, 40, share, n_pairs=50) for share in (least, least - 0.01)]
+        assert bounds[0] <= 0.1 / 2 < bounds[1]
+
+
+@pytest.mark.parametrize(
+    ("lang", "size", "words"),
+    [
+        ("en", 1, "one alone would have to be the first of a method in 63% or more"),
+        ("en", 2, "one alone would have to be among the first 2 of a method in 89% or more"),
+        ("en", 6, "one alone would have to be among the first 6 of a method in every half"),
+        ("en", 20, "not even every half of the rows would be enough"),
+        ("es", 2, "una sola tendría que quedar entre las 2 primeras de un método en el 89"),
+        ("es", 6, "entre las 6 primeras de un método en todas las mitades"),
+        ("es", 20, "no bastarían ni todas las mitades"),
+    ],
+)
+def test_where_there_is_none_the_reader_learns_what_would_be_enough(study, lang, size, words):
+    none = with_standing(study, features=[], sizes=dict.fromkeys(study.standing.sizes, size))
+    said = str(said_of_standing(Page(none, LANGUAGES[lang]))[0])
+    assert words in said and "100%" not in said
+    assert words in " ".join(" ".join(summary(none, lang)).split())
+
+
+@pytest.mark.parametrize(
+    ("lang", "every"), [("en", "of fisher in every half"), ("es", "de fisher en todas las mitades")]
+)
+def test_a_hundred_per_cent_is_every_half(study, lang, every):
+    sure = with_standing(study, thresholds={"fisher": 1.0})
+    said = str(said_of_standing(Page(sure, LANGUAGES[lang]))[0])
+    assert every in said and "100%" not in said
 
 
 def test_json_and_off(study):

@@ -113,6 +113,15 @@ def test_importances_agree_with_those_of_scikit_learn(data):
     assert np.isnan(ours.intervals()).all()  # one split has no spread
 
 
+def test_only_shuffles_have_a_spread(data):
+    X, y = data
+    parts = {"cv": 2, "random_state": 0}
+    shuffled = permutation_importance(LogisticRegression(), X, y, **parts).to_frame()
+    fitted_anew = leave_covariate_out(LogisticRegression(), X, y, **parts).to_frame()
+    assert (shuffled["spread_of_shuffles"] > 0).any()
+    assert list(fitted_anew) == ["name", "importance", "low", "high", "n_features"]
+
+
 def test_intervals_are_corrected_for_overlapping_training_parts(data):
     X, y = data
     found = permutation_importance(SVC(), X, y, cv=5, random_state=0)

@@ -459,7 +459,7 @@ def test_an_interruption_in_the_first_round_leaves_a_curve(search, groups):
 
 def test_an_interrupted_forward_selection_says_what_was_reached():
     table = Table(6, 1, stop_after=8)
-    with pytest.warns(ConvergenceWarning, match="It has 1 features instead of 4"):
+    with pytest.warns(ConvergenceWarning, match="It has 1 feature instead of 4"):
         found = table.fit(ForwardSelection, n_features_to_select=4)
     assert selected(found) == naive.forward(table.score, 6, 1)[0]
     table = Table(6, 1, stop_after=8)

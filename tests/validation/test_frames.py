@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+import tamiz
+from tamiz.neighbors import KNNClassifier
+from tamiz.tree import CARTClassifier
 from tamiz.validation import is_frame, refuse_text, refuse_text_rows
 
 
@@ -38,6 +41,36 @@ def test_the_first_cell_of_a_table_is_named(make):
 def test_the_first_cell_of_lists_and_arrays_is_named(X, sentence):
     with pytest.raises(ValueError, match=sentence):
         refuse_text(X)
+
+
+FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": list("xyxy") * 5})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda row: tamiz.SVC().fit(FRAME[["a"]], FRAME.b).predict(row),
+        lambda row: CARTClassifier().fit(FRAME, FRAME.b).predict(row),
+        lambda row: CARTClassifier().fit(FRAME, FRAME.b).explain(row),
+        lambda row: CARTClassifier().fit(row, FRAME.b),
+        lambda row: tamiz.FisherScore().fit(row, FRAME.b),
+        lambda row: tamiz.MRMR().fit(row, FRAME.b),
+        lambda row: KNNClassifier().fit(FRAME[["a"]], FRAME.b).predict(row),
+        lambda row: tamiz.ForwardSelection().fit(row, FRAME.b),
+    ],
+)
+@pytest.mark.parametrize(
+    ("row", "remedy"),
+    [
+        (FRAME.iloc[0], r"frame\.iloc\[\[0\]\]"),
+        (FRAME["a"], "frame"),
+        (pl.Series([1.0, 2.0] * 10), r"frame\[:1\]"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_single_row_of_a_frame_is_no_table(call, row, remedy):
+    with pytest.raises(ValueError, match=f"X is a single row or column .*; pass {remedy}"):
+        call(row)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import tamiz
 from tamiz.embedded import L1L2SVM, AdaptiveScaling
 from tamiz.kernels import RBF, Linear
 from tamiz.neighbors import KNNClassifier, choose_k
+from tamiz.search import ExhaustiveSearch
 from tamiz.svm import SVDD, OneClassSVM, UnscaledWarning
 
 MACHINES = [
@@ -76,6 +77,27 @@ def test_features_are_named():
     frame["age"] *= 0.1
     (one,) = said(lambda: tamiz.SVC().fit(frame, y))
     assert "spread of 'income' is" in str(one.message) and "that of 'age' is" in str(one.message)
+
+
+@pytest.mark.parametrize(
+    ("make", "large", "small"),
+    [
+        (lambda X: X, "x3", "x5"),
+        (lambda X: pd.DataFrame(X, columns=list("abcdef")), "'d'", "'f'"),
+    ],
+)
+def test_a_search_names_the_columns_of_the_whole_table(make, large, small):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 6)), np.arange(60) % 2
+    X[:, 3] = 1e4 * (y + 0.4 * X[:, 3])
+    X[:, 5] = 0.1 * (y + 0.4 * X[:, 5])
+    search = ExhaustiveSearch(
+        tamiz.SVC(), n_features_to_select=2, feature_groups=[[0, 1], [2, 4], [3, 5]]
+    )
+    (one,) = said(lambda: search.fit(make(X), y))
+    assert search.get_support(indices=True).tolist() == [3, 5]
+    assert f"spread of {large} is" in str(one.message)
+    assert f"that of {small} is" in str(one.message)
 
 
 def test_what_does_not_count():

@@ -338,7 +338,7 @@ class StopAfter:
     """
 
     @checked(seconds=time_limit, steps=optional(integer_from(1)))
-    def __init__(self, *, seconds: float | None = None, steps: int | None = None):
+    def __init__(self, seconds: float | None = None, *, steps: int | None = None):
         if seconds is None and steps is None:
             raise ValueError("StopAfter needs a limit: give seconds, steps or both.")
         self.seconds = seconds

@@ -97,6 +97,11 @@ def _pipeline(
 
     if k is not None and method is None:
         raise ValueError("-k needs --method, which says how the features are selected.")
+    if k is not None and not 1 <= k <= data.n_features:
+        coded = ", as each level of a category is one here" if data.feature_groups else ""
+        raise ValueError(
+            f"-k {k} is not possible: the table has {data.n_features:,} features{coded}."
+        )
     one_of("standard", "minmax", "none")("scale", scale)
     judge = judge_name(judge)
     method = None if method is None else find_method(method).name

@@ -144,16 +144,16 @@ class FoldImportances(TableResult):
         """
         importances, ends = self.importances, self.intervals(confidence)
         order = np.argsort(-importances, kind="stable")
-        return frames().DataFrame(
-            {
-                "name": [self.unit_names[u] for u in order],
-                "importance": importances[order],
-                "low": ends[order, 0],
-                "high": ends[order, 1],
-                "spread_of_shuffles": self.spread_of_shuffles[order],
-                "n_features": [len(self.units[u]) for u in order],
-            }
-        )
+        columns = {
+            "name": [self.unit_names[u] for u in order],
+            "importance": importances[order],
+            "low": ends[order, 0],
+            "high": ends[order, 1],
+        }
+        if self.kind == "permutation":  # else nothing is shuffled
+            columns["spread_of_shuffles"] = self.spread_of_shuffles[order]
+        columns["n_features"] = [len(self.units[u]) for u in order]
+        return frames().DataFrame(columns)
 
     @checked(top=integer_from(1))
     def plot(self, top: int = 20, ax: Any = None, *, confidence: float = 0.95) -> Any:

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
+from tamiz.display import counted
 from tamiz.routing import (
     declines,
     refuse_unknown,
@@ -57,6 +58,7 @@ from tamiz.validation import (
     N_JOBS,
     Units,
     as_numpy,
+    called_columns,
     check_classes,
     check_features,
     check_frame,
@@ -257,6 +259,13 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         del self._routes
         evaluator.warn_failures()
 
+    def _called(self, machine: Any, features: np.ndarray) -> list[str] | None:
+        """How the selected columns are called in the whole table, for a machine that gets these."""
+        if hasattr(machine, "steps"):  # what the last step of a pipeline gets may be others
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" if names is None else repr(str(names[j])) for j in features.tolist()]
+
     def _fit_last_machine(self, machine: Any, X: Any, y: Any, arguments: dict[str, Any]) -> None:
         """Fit the estimator to the selected features; a failure must not cost the search."""
         features = np.flatnonzero(self.support_)
@@ -265,7 +274,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             machine = Fitting(features, X.shape[1], names).apply(machine)
         try:
             part = columns_of(X, features)
-            self.estimator_ = machine.fit(part, y, **arguments)
+            with called_columns(self._called(machine, features)):
+                self.estimator_ = machine.fit(part, y, **arguments)
         except Exception as error:
             warnings.warn(
                 f"{type(self).__name__}: the estimator could not be fitted to the selected "
@@ -425,7 +435,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 stacklevel=depth_of_caller(),
             )
         why = "interrupted" if status == "interrupted" else "out of time"
-        other = "" if size in (None, found) else f" It has {found} features instead of {size}."
+        missed = f" It has {counted(found, 'feature')} instead of {size}."
+        other = "" if size in (None, found) else missed
         warnings.warn(
             f"{name}: {why} after {evaluator.n_evaluations:,} subsets; the best so far is kept."
             f"{other}",

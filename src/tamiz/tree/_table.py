@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.information.columns import CodedTable, read_columns
-from tamiz.validation import dense_copy, depth_of_caller, ordered_categories
+from tamiz.validation import dense_copy, depth_of_caller, is_frame, ordered_categories
 
 #: What to do about a sparse table whose dense copy is too large.
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."
@@ -117,7 +117,7 @@ def _column_names(X: Any) -> list[Any] | None:
 def _orders_of_frame(X: Any) -> dict[int, list[Any]]:
     """The columns of a pandas table that say themselves in which order their categories are."""
     found: dict[int, list[Any]] = {}
-    dtypes = getattr(X, "dtypes", None)
+    dtypes = getattr(X, "dtypes", None) if is_frame(X) else None
     for j, dtype in enumerate([] if dtypes is None else list(dtypes)):
         if getattr(dtype, "ordered", False) is True and hasattr(dtype, "categories"):
             found[j] = list(dtype.categories)

@@ -89,6 +89,11 @@ def _refuse_what_is_no_table(X: Any) -> None:
             f"Expected 2D array, but X is a {type(X).__name__}; pass a table with one row for "
             "each sample, for instance pandas.DataFrame(X)."
         )
+    if not isinstance(X, np.ndarray) and nw.dependencies.is_into_series(X):
+        raise ValueError(
+            "Expected 2D array, but X is a single row or column (a Series); pass "
+            f"{_one_row(X)} for one row, or frame[['name']] for one column."
+        )
     if nw.dependencies.is_pyarrow_table(X):
         raise ValueError(
             "X is a pyarrow Table, which is not taken as it is; pass X.to_pandas() or "
@@ -97,6 +102,10 @@ def _refuse_what_is_no_table(X: Any) -> None:
     if nw.dependencies.is_polars_lazyframe(X):
         raise ValueError("X is a LazyFrame, whose values are not there yet; pass X.collect().")
     refuse_complex(X, "X")
+
+
+def _one_row(series: Any) -> str:
+    return "frame[:1]" if nw.dependencies.is_polars_series(series) else "frame.iloc[[0]]"
 
 
 def refuse_sparse_columns(X: Any) -> None:

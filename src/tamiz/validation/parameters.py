@@ -93,6 +93,9 @@ def checked(
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
+        called = function.__name__
+        if called == "__init__":  # users know the class
+            called = function.__qualname__.split(".")[-2]
         unknown = checks.keys() - signature.parameters.keys()
         if unknown:
             raise TypeError(f"{function.__name__} has no parameter {min(unknown)!r}")
@@ -102,7 +105,7 @@ def checked(
             try:
                 given = signature.bind(*args, **kwargs)
             except TypeError as wrong:
-                raise TypeError(f"{function.__name__}() {wrong}") from None
+                raise TypeError(f"{called}() {wrong}") from None
             given.apply_defaults()
             for name, check in checks.items():
                 given.arguments[name] = check_as(error, check, name, given.arguments[name])
@@ -532,6 +535,7 @@ _FEW = 8  # rows of the first look, which most tables pass
 _EXTREMES = 64  # features with the least, and with the largest range there, of the second look
 
 _inner: ContextVar[bool] = ContextVar("tamiz_inner_fit", default=False)
+_columns: ContextVar[Sequence[str] | None] = ContextVar("tamiz_columns", default=None)
 
 
 class UnscaledWarning(UserWarning):
@@ -542,6 +546,19 @@ class UnscaledWarning(UserWarning):
     features, or silence it with ``warnings.simplefilter("ignore", UnscaledWarning)`` if the units
     are meant.
     """
+
+
+@contextmanager
+def called_columns(names: Sequence[str] | None) -> Iterator[None]:
+    """How warnings call the columns of an array that is a part of a table; None: by position.
+
+    An estimator that has seen names of its own calls them by these.
+    """
+    token = _columns.set(names)
+    try:
+        yield
+    finally:
+        _columns.reset(token)
 
 
 @contextmanager
@@ -593,8 +610,12 @@ def warn_if_unscaled(estimator: Any, X: Any) -> None:
     if not spread[high] > _FACTOR * spread[low]:
         return
     names = getattr(estimator, "feature_names_in_", None)
-    places = (suspects[low], suspects[high])
-    small, large = (f"x{j}" if names is None else repr(str(names[j])) for j in places)
+    called = _columns.get()
+    if names is not None:
+        called = [repr(str(name)) for name in names]
+    elif called is None or len(called) != X.shape[1]:
+        called = [f"x{j}" for j in range(X.shape[1])]
+    small, large = called[suspects[low]], called[suspects[high]]
     warnings.warn(
         f"{type(estimator).__name__} depends on the units of the features, and they differ: "
         f"the spread of {large} is {spread[high]:.3g}, that of {small} is {spread[low]:.3g}. "

@@ -24,7 +24,13 @@ from scipy.stats import rankdata
 
 from tamiz.base import json_ready, order_by
 from tamiz.discovery.aggregation import RankAggregation, aggregate_rankings
-from tamiz.discovery.bounds import bound_at, largest_size, size_for_fdr, sizes_up_to
+from tamiz.discovery.bounds import (
+    bound_at,
+    largest_size,
+    least_count,
+    size_for_fdr,
+    sizes_up_to,
+)
 from tamiz.evaluation.comparison.fold import prepared, try_to_rank
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.setting import Failures, Kept, Setting, Stopped
@@ -97,6 +103,19 @@ class Standing:
         for name in self.frequencies:
             found.setdefault(METHODS[name].family, []).append(name)
         return found
+
+    def needed_alone(self, name: str) -> float | None:
+        """Fraction of the halves that is enough for one feature alone; None if none is.
+
+        Parameters
+        ----------
+        name : str
+            One of the methods that were asked.
+        """
+        p, pairs = len(self.frequencies[name]), self.n_halves // 2
+        rate = self.fdr / len(self.frequencies)
+        count = least_count(rate, self.sizes[name], p, pairs, ASSUMPTION, pairs + 1)
+        return None if count is None else count / self.n_halves
 
     def most_frequent(self) -> np.ndarray:
         """Features that were selected at all: those to stand behind, then by their frequency."""

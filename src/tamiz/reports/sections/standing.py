@@ -34,17 +34,9 @@ def said(page: Page) -> list[Markup]:
         return []
     values = {"halves": lang.integer(standing.n_halves), "fdr": lang.in_percent(standing.fdr, 0)}
     if not standing.features:
-        texts = [lang.rich("standing_none", **values)]
+        texts = [lang.rich("standing_none", **values, needed=_needed(page))]
     else:
-        enough = [
-            lang(
-                "standing_enough" if standing.sizes[name] > 1 else "standing_enough_first",
-                method=page.method(name),
-                q=lang.integer(standing.sizes[name]),
-                threshold=lang.in_percent(least, 0),
-            )
-            for name, least in standing.thresholds.items()
-        ]
+        enough = [_enough(page, name, least) for name, least in standing.thresholds.items()]
         values |= {
             "n": tag("b", lang.count("feature", len(standing.features))),
             "names": _listed(page, standing.features),
@@ -59,6 +51,30 @@ def said(page: Page) -> list[Markup]:
         names = {"names": _listed(page, standing.agreed)} if standing.agreed else {}
         texts.append(lang.rich(key, methods=methods, **names))
     return texts
+
+
+def _enough(page: Page, name: str, least: float, method: str | None = None) -> str:
+    """Among how many a feature has to be for a method, and in which fraction of the halves."""
+    lang, q = page.lang, page.study.standing.sizes[name]
+    place = lang(
+        "standing_place" if q > 1 else "standing_place_first",
+        method=method or page.method(name),
+        q=lang.integer(q),
+    )
+    if least >= 1:
+        return lang("standing_every", place=place)
+    return lang("standing_often", place=place, threshold=lang.in_percent(least, 0))
+
+
+def _needed(page: Page) -> str:
+    """What would have been enough for one feature: where none was found, the same for all."""
+    standing, lang = page.study.standing, page.lang
+    name = next(iter(standing.frequencies))
+    least = standing.needed_alone(name)
+    if least is None:
+        return lang("standing_needed_never")
+    one = None if len(standing.frequencies) == 1 else lang("standing_any")
+    return lang("standing_needed", enough=_enough(page, name, least, one))
 
 
 def feature_sentences(page: Page) -> list[Markup]:
@@ -109,7 +125,7 @@ def line(page: Page) -> str | None:
         return None
     fdr = lang.in_percent(found.fdr, 0)
     if not found.features:
-        return lang("standing_line_none", fdr=fdr)
+        return lang("standing_line_none", fdr=fdr, needed=_needed(page))
     return lang("standing_line", fdr=fdr, n=lang.count("feature", len(found.features)))
 
 
