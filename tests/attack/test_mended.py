@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tamiz import load, save
 from tamiz.discovery import Knockoffs
+from tamiz.discovery.importances import ColumnScorer
 from tamiz.embedded import (
     AROM,
     KPSVM,
@@ -49,6 +50,7 @@ from tamiz.filters import (
     SymmetricalUncertainty,
     WelchT,
 )
+from tamiz.filters.similarity import standardised
 from tamiz.filters.univariate.kolmogorov_smirnov import smirnov_pvalues
 from tamiz.filters.univariate.pearson import correlation_pvalues
 from tamiz.information import Discretiser, WeightOfEvidence
@@ -880,3 +882,27 @@ def test_curves_over_the_largest_numbers():
 def test_costs_of_the_smallest_columns_are_within_float64():
     parts = gather(1e-200 * X, np.where(Y == 0, -1.0, 1.0), np.ones(12), np.full(3, 1e250))
     assert np.isfinite(parts.c).all() and (parts.c > 0).all()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e150, 1.7976e308 / 9])
+def test_weights_of_any_size_are_proportions(size):
+    weight = size * np.array([0.5, 1.0] * 6)
+    near = np.array([1.0, 2.0] * 6)
+    rows = near * (2.0**90 if size > 1 else 12.0 / 18.0)  # as many rows as there are, at least
+    for column in (X, np.exp(6 * X)):  # heavy tails are scaled by their quartiles
+        far, same = (AutoScaler().fit(column, sample_weight=one) for one in (weight, rows))
+        np.testing.assert_allclose(far.transform(column), same.transform(column), rtol=1e-9)
+    Z, varies = standardised(X, weight)
+    np.testing.assert_allclose(Z, standardised(X, near)[0], atol=1e-12)
+    assert varies.all()
+
+
+def test_units_of_columns_whose_sums_are_beyond_float64():
+    found = ColumnScorer(LinearMachine(), np.zeros(3, bool), scaled=True)(
+        1.7e308 * (X / np.abs(X).max(axis=0)), Y, np.arange(3), 0
+    )
+    assert np.isfinite(found).all()
+
+
+def test_a_bound_of_weights_beyond_float64_is_refused():
+    refused("Scale the features", MILPSVM(1, weight_bound=1e300).fit, 1e60 * X, Y)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from tamiz.information.columns import CodedTable
+from tamiz.information.columns import CodedTable, safe_units
 from tamiz.search.base import seeded
 from tamiz.search.judges import last_step
 from tamiz.search.resampling import fit_to_the_end
@@ -117,6 +117,7 @@ class ColumnScorer:
         if len(nominal) and "categorical_features" in model.get_params(deep=False):
             model.set_params(categorical_features=nominal)
         if self.scaled:
+            X = X / safe_units(np.abs(X).max(axis=0))
             spread = X.std(axis=0)
             X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         fitted = fit_to_the_end(model, X, y, **(arguments or {}))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Skewness and kurtosis from which a feature counts as heavy-tailed.
 _SKEW, _KURTOSIS = 1.0, 6.0
+#: What counts as more rows than this counts as so many: no proportion changes, and sums are finite.
+_MOST_ROWS = 2.0**100
 
 
 class AutoScaler(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -77,6 +79,7 @@ class AutoScaler(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixi
         table, _, weight = check_counted_rows(check_X(self, X, reset=True), None, sample_weight)
         units = safe_units(np.abs(table).max(axis=0))
         X = table / units
+        weight = _numbers_of_rows(weight)
         mean, spread = _mean(X, weight), _deviation(X, weight)
         Z = (X - mean) / np.where(spread > 0, spread, 1.0)
         square = Z**2
@@ -144,6 +147,15 @@ class AutoScaler(TakesCallbacks, Evidence, OneToOneFeatureMixin, TransformerMixi
         return Z
 
 
+def _numbers_of_rows(weight: np.ndarray | None) -> np.ndarray | None:
+    """Weights whose sum is at least their number, and within float64."""
+    if weight is None:
+        return None
+    if weight.max() > _MOST_ROWS:
+        weight = weight / weight.max() * _MOST_ROWS
+    return weight * max(1.0, len(weight) / float(weight.sum()))
+
+
 def _mean(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     if weight is None:
         return X.mean(axis=0)
@@ -157,13 +169,9 @@ def _deviation(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
 
 def _quartiles(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """Quartiles of every column, of weighted rows as if each were there so many times.
-
-    The rows are at least as many as they are, however small the weights.
-    """
+    """Quartiles of every column, of weighted rows as if each were there so many times."""
     if weight is None:
         return np.percentile(X, [25, 50, 75], axis=0)
-    weight = weight * max(1.0, len(weight) / float(weight.sum()))
     order = np.argsort(X, axis=0, kind="stable")
     upto = np.cumsum(weight[order], axis=0)
     # sums of fractions that are integers but for rounding

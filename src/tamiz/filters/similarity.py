@@ -338,6 +338,7 @@ def standardised(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.nd
 
     With weights, the rows are then multiplied by their roots, so that products are weighted sums.
     """
+    weight = None if weight is None else weight / weight.max()
     with np.errstate(over="ignore", invalid="ignore"):
         mean = X.mean(axis=0) if weight is None else np.average(X, axis=0, weights=weight)
         Z = X - mean
@@ -348,7 +349,7 @@ def standardised(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.nd
     Z /= np.where(varies, size, 1.0)  # first by the largest entry: squares must not overflow
     Z[:, ~varies] = 0.0
     if weight is not None:
-        Z *= np.sqrt(weight / weight.max())[:, None]
+        Z *= np.sqrt(weight)[:, None]
     length = np.sqrt(np.einsum("ij,ij->j", Z, Z))
     varies &= length > 0.0  # else only where weights vanish
     Z[:, ~varies] = 0.0

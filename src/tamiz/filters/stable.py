@@ -204,6 +204,6 @@ def _moments(X: Any, y: Any, times: Any, n_samples: int) -> np.ndarray:
 
 def _in_order_of_dates(X: Any) -> bool:
     """Whether the rows of a pandas table are named by dates, in their order."""
-    index = getattr(X, "index", None) if is_frame(X) else None
+    index: Any = getattr(X, "index", None) if is_frame(X) else None
     dated = type(index).__name__ in ("DatetimeIndex", "PeriodIndex")
-    return dated and bool(index.is_monotonic_increasing)  # type: ignore[union-attr]
+    return dated and bool(index.is_monotonic_increasing)

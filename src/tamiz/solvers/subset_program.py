@@ -30,7 +30,7 @@ from scipy.optimize import Bounds, linprog
 from tamiz.solvers.l1_programs import divided, units
 from tamiz.solvers.linear_program import HingeLosses, Kinks
 from tamiz.solvers.tube_program import TubeLosses
-from tamiz.validation import LARGE_TARGET
+from tamiz.validation import LARGE_TARGET, TOO_LARGE
 
 _EXACT = 1e-8  # relative duality gap of the machine on a subset
 
@@ -143,7 +143,10 @@ def scaled(program: SubsetProgram) -> tuple[SubsetProgram, Scales]:
     if middle is not None:
         program = program._replace(X=program.X - middle)
     if scale is not None:
-        box = None if box is None else box * scale
+        with np.errstate(over="ignore"):
+            box = None if box is None else box * scale
+        if box is not None and not np.isfinite(box).all():
+            raise ValueError(TOO_LARGE)
         X = divided(program.X, scale)
         program = program._replace(X=X, c=program.c / scale, box=box)
     return program, Scales(scale, middle, size)
