@@ -884,7 +884,7 @@ def test_costs_of_the_smallest_columns_are_within_float64():
     assert np.isfinite(parts.c).all() and (parts.c > 0).all()
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e150, 1.7976e308 / 9])
+@pytest.mark.parametrize("size", [1e-322, 1e-300, 1e150, 1.7976e308 / 9])
 def test_weights_of_any_size_are_proportions(size):
     weight = size * np.array([0.5, 1.0] * 6)
     near = np.array([1.0, 2.0] * 6)

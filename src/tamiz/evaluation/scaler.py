@@ -152,8 +152,11 @@ def _numbers_of_rows(weight: np.ndarray | None) -> np.ndarray | None:
     if weight is None:
         return None
     if weight.max() > _MOST_ROWS:
-        weight = weight / weight.max() * _MOST_ROWS
-    return weight * max(1.0, len(weight) / float(weight.sum()))
+        return weight / weight.max() * _MOST_ROWS
+    if weight.sum() >= len(weight):
+        return weight
+    weight = weight / weight.max()  # first: the smallest have no reciprocal in float64
+    return weight * (len(weight) / weight.sum())
 
 
 def _mean(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
