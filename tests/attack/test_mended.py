@@ -47,6 +47,7 @@ from tamiz.filters import (
     Relief,
     ReliefF,
     RReliefF,
+    StableFeatures,
     SymmetricalUncertainty,
     WelchT,
 )
@@ -906,3 +907,8 @@ def test_units_of_columns_whose_sums_are_beyond_float64():
 
 def test_a_bound_of_weights_beyond_float64_is_refused():
     refused("Scale the features", MILPSVM(1, weight_bound=1e300).fit, 1e60 * X, Y)
+
+
+def test_more_periods_than_a_machine_can_count_are_as_many_as_there_are_moments():
+    found = StableFeatures(n_periods=10**30).fit(X, times=np.arange(12))
+    assert found.periods_ == StableFeatures(n_periods=12).fit(X, times=np.arange(12)).periods_

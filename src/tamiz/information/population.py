@@ -364,6 +364,7 @@ def _cut_around_constants(cuts: Discretiser, reference: Any) -> None:
 def _periods(X: Any, time: Any, n_periods: int) -> tuple[list[Any], list[tuple[str, str]]]:
     """The rows of each period, and its first and last moment."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_periods = min(n_periods, n)  # then each moment has its own
     moments, place = np.unique(
         check_times(time, n, name="time", unknown=NO_MOMENT), return_inverse=True
     )
